@@ -1,0 +1,82 @@
+# Two commands matter: `make run` and `make test`. `make help` lists the rest.
+PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+HOST ?= 127.0.0.1
+PORT ?= 8000
+DATA ?= $(CURDIR)/data
+WORKERS ?= 2
+
+VENV := .venv
+PY := $(VENV)/bin/python
+export GLOSSARY_DATA_DIR := $(abspath $(DATA))
+# Compiled translations are made from the .po files by the package Babel: no gettext needed.
+CATALOGUES := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/django.po))
+INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
+
+.DEFAULT_GOAL := help
+.PHONY: help install run test test-scaled lint format messages lock shell bench clean
+
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+install: $(VENV)/site-ready $(CATALOGUES) ## set up .venv and nothing else
+
+run: install ## start the site and its worker (PORT=8123 DATA=/some/dir HOST=0.0.0.0)
+	@exec $(PY) manage.py serve --host $(HOST) --port $(PORT)
+
+test: $(VENV)/dev-ready $(CATALOGUES) lint ## set up, then lint, types, checks and the tests
+	$(PY) -m pytest -n $(WORKERS) --dist loadgroup
+
+test-scaled: $(VENV)/dev-ready $(CATALOGUES) ## the same tests; wants DATABASE_URL and REDIS_URL
+	@test -n "$(DATABASE_URL)" -a -n "$(REDIS_URL)" || { echo "Set DATABASE_URL and REDIS_URL first, or use .ci/run, which starts both servers."; exit 1; }
+	$(PY) -m pytest -n $(WORKERS) --dist loadgroup
+
+lint: $(VENV)/dev-ready $(CATALOGUES) ## ruff, mypy and Django's own checks
+	$(PY) -m ruff check .
+	$(PY) -m ruff format --check .
+	$(PY) -m mypy .
+	$(PY) -W error manage.py check --fail-level WARNING
+	GLOSSARY_PRODUCTION=1 GLOSSARY_SECRET_KEY=$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))') $(PY) -W error manage.py check --deploy --fail-level WARNING
+	DJANGO_SETTINGS_MODULE=tests.settings $(PY) manage.py makemigrations --check --dry-run
+
+format: $(VENV)/dev-ready ## let ruff arrange the code
+	$(PY) -m ruff check --fix .
+	$(PY) -m ruff format .
+
+messages: $(VENV)/dev-ready ## collect new texts into locale/*/LC_MESSAGES/django.po
+	$(PY) -m tests.catalogues update
+
+lock: $(VENV)/dev-ready ## pin the newest versions that pyproject.toml allows
+	$(PY) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -o requirements.txt pyproject.toml
+	$(PY) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --extra dev --extra bench -c requirements.txt -o requirements-dev.txt pyproject.toml
+
+shell: install ## a Python shell with the models loaded
+	$(PY) manage.py shell
+
+bench: $(VENV)/dev-ready $(CATALOGUES) ## measure documents and live updates (docs/benchmarks.md)
+	$(PY) -m benchmarks.documents
+	$(PY) -m benchmarks.live
+
+clean: ## remove .venv and caches; data stays
+	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+	rm -f $(CATALOGUES)
+
+$(VENV)/bin/python:
+	@test -n "$(PYTHON)" || { echo "Glossary Site needs Python 3.11 or newer, and no python3 was found. Install it, or name one: make run PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Glossary Site needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -c 'import platform; print(platform.python_version())'). Name another one: make run PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Glossary Site needs Python's venv module (on Debian and Ubuntu: apt install python3-venv)."; exit 1; }
+	@echo "Setting up $(VENV) …"
+	@$(PYTHON) -m venv $(VENV)
+
+$(VENV)/site-ready: requirements.txt | $(VENV)/bin/python
+	@echo "Installing packages …"
+	@$(INSTALL) -r requirements.txt
+	@touch $@
+
+$(VENV)/dev-ready: requirements-dev.txt $(VENV)/site-ready
+	@echo "Installing packages for development …"
+	@$(INSTALL) -r requirements-dev.txt
+	@touch $@
+
+%.mo: %.po $(VENV)/site-ready
+	@$(PY) -m babel.messages.frontend -q compile -f -i $< -o $@

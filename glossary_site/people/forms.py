@@ -1,0 +1,23 @@
+from django import forms
+from django.contrib.auth.forms import AuthenticationForm
+from django.utils.translation import gettext_lazy as _
+
+from glossary_site.people.models import ApiToken
+
+
+class SignInForm(AuthenticationForm):
+    # The same words for an unknown name, a wrong password and a closed account: a stranger learns
+    # nothing about who has an account here.
+    error_messages = {
+        "invalid_login": _("The username or the password is not right. Please try again."),
+        "inactive": _("The username or the password is not right. Please try again."),
+    }
+
+
+class TokenForm(forms.Form):
+    name = forms.CharField(
+        label=_("What is it for?"),
+        max_length=ApiToken._meta.get_field("name").max_length,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+        help_text=_("A name to recognise it by, such as “nightly import”."),
+    )

@@ -1,0 +1,242 @@
+"""Django settings. The values come from `env.py`; this file only arranges them."""
+
+import hashlib
+from datetime import timedelta
+
+from csp.constants import NONE, SELF
+from django.utils.translation import gettext_lazy as _
+
+from glossary_site import env as environment
+from glossary_site.env import env
+
+BASE_DIR = environment.ROOT
+DATA_DIR = environment.data_dir()
+ROLE = environment.role()
+REDIS_URL = environment.redis_url()
+
+PRODUCTION = env.bool("GLOSSARY_PRODUCTION", False)
+DEBUG = env.bool("GLOSSARY_DEBUG", False)
+SECRET_KEY = environment.secret_key(DATA_DIR)
+ALLOWED_HOSTS = env.list("GLOSSARY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
+CSRF_TRUSTED_ORIGINS: list[str] = env.list("GLOSSARY_TRUSTED_ORIGINS", [])
+
+INSTALLED_APPS = [
+    "daphne",
+    "django.contrib.admin",
+    "django.contrib.auth",
+    "django.contrib.contenttypes",
+    "django.contrib.sessions",
+    "django.contrib.messages",
+    "django.contrib.staticfiles",
+    "axes",
+    "channels",
+    "csp",
+    "django_filters",
+    "django_htmx",
+    "django_q",
+    "drf_spectacular",
+    "drf_spectacular_sidecar",
+    "rest_framework",
+    "glossary_site",
+    "glossary_site.people",
+    "glossary_site.live",
+    "projects",
+]
+
+MIDDLEWARE = [
+    "django.middleware.security.SecurityMiddleware",
+    "glossary_site.api.middleware.ApiMiddleware",
+    "django.contrib.sessions.middleware.SessionMiddleware",
+    "django.middleware.locale.LocaleMiddleware",
+    "django.middleware.common.CommonMiddleware",
+    "django.middleware.csrf.CsrfViewMiddleware",
+    "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "django.contrib.messages.middleware.MessageMiddleware",
+    "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "django_htmx.middleware.HtmxMiddleware",
+    "axes.middleware.AxesMiddleware",
+]
+
+ROOT_URLCONF = "glossary_site.urls"
+ASGI_APPLICATION = "glossary_site.asgi.application"
+TEMPLATES = [
+    {
+        "BACKEND": "django.template.backends.django.DjangoTemplates",
+        "DIRS": [BASE_DIR / "templates"],
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "context_processors": [
+                "django.template.context_processors.request",
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+                "django.template.context_processors.i18n",
+            ],
+            "builtins": ["glossary_site.templatetags.site"],
+        },
+    },
+]
+
+DATABASES = {"default": environment.database(DATA_DIR, ROLE)}
+DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
+CACHES = {
+    "default": {"BACKEND": "django.core.cache.backends.redis.RedisCache", "LOCATION": REDIS_URL}
+    if REDIS_URL
+    else {"BACKEND": "django.core.cache.backends.locmem.LocMemCache"}
+}
+
+# People
+AUTH_USER_MODEL = "people.User"
+AUTHENTICATION_BACKENDS = [
+    "axes.backends.AxesStandaloneBackend",
+    "django.contrib.auth.backends.ModelBackend",
+]
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+LOGIN_URL = "sign-in"
+LOGIN_REDIRECT_URL = "project-list"
+LOGOUT_REDIRECT_URL = "sign-in"
+# Sign-in is limited for a name from an address, so that nobody can lock another person out.
+AXES_FAILURE_LIMIT = env.int("GLOSSARY_SIGN_IN_ATTEMPTS", 10)
+AXES_COOLOFF_TIME = timedelta(minutes=env.int("GLOSSARY_SIGN_IN_COOLOFF_MINUTES", 15))
+AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
+AXES_RESET_ON_SUCCESS = True
+AXES_LOCKOUT_CALLABLE = "glossary_site.people.views.locked_out"
+AXES_VERBOSE = False
+
+# Language and time
+LANGUAGE_CODE = env.str("GLOSSARY_LANGUAGE", "en")
+LANGUAGES = [("en", _("English")), ("ja", _("Japanese"))]
+LOCALE_PATHS = [BASE_DIR / "locale"]
+TIME_ZONE = env.str("GLOSSARY_TIME_ZONE", "UTC")
+USE_TZ = True
+
+# Files. The web process serves them itself (see asgi.py): nothing to collect, nothing to build.
+STATIC_URL = "/static/"
+STATICFILES_DIRS = [BASE_DIR / "static"]
+MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
+
+# Documents
+MEGABYTE = 1024 * 1024
+MAX_FILE_BYTES = env.int("GLOSSARY_MAX_FILE_MB", 10) * MEGABYTE
+MAX_UPLOAD_FILES = env.int("GLOSSARY_MAX_UPLOAD_FILES", 1000)
+MAX_ARCHIVE_BYTES = env.int("GLOSSARY_MAX_ARCHIVE_MB", 200) * MEGABYTE
+MAX_ARCHIVE_RATIO = env.int("GLOSSARY_MAX_ARCHIVE_RATIO", 100)
+CONVERSION_SECONDS = env.int("GLOSSARY_CONVERSION_SECONDS", 30)
+# A pasted text or a JSON body holds one document, or a modest batch of them.
+DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * MAX_FILE_BYTES
+DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
+DATA_UPLOAD_MAX_NUMBER_FIELDS = MAX_UPLOAD_FILES + 100
+
+# Background work: django-q2, set as measured (a long task must not be delivered twice, a failed
+# one must not come back for ever, and the history of work is ours, not the broker's).
+TASK_TIMEOUT = env.int("GLOSSARY_TASK_TIMEOUT", 600)
+WORKERS = env.int("GLOSSARY_WORKERS", 2)
+WORKER_HANG_SECONDS = env.int("GLOSSARY_WORKER_HANG_SECONDS", 60)
+Q_CLUSTER = {
+    "name": "glossary",
+    "workers": WORKERS,
+    "timeout": TASK_TIMEOUT,
+    "retry": 3 * TASK_TIMEOUT + 1,
+    "queue_limit": 1,
+    "ack_failures": True,
+    "max_attempts": 1,
+    "save_limit": -1,
+    "poll": 0.05,
+    "catch_up": False,
+    "label": "Task broker",
+    **({"redis": REDIS_URL} if REDIS_URL else {"orm": "default"}),
+}
+
+# Live feed
+EVENT_RETENTION_DAYS = env.int("GLOSSARY_EVENT_RETENTION_DAYS", 30)
+
+# REST
+REST_FRAMEWORK = {
+    "DEFAULT_AUTHENTICATION_CLASSES": [
+        "glossary_site.people.authentication.TokenAuthentication",
+        "rest_framework.authentication.SessionAuthentication",
+    ],
+    "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
+    "DEFAULT_PARSER_CLASSES": [
+        "rest_framework.parsers.JSONParser",
+        "rest_framework.parsers.MultiPartParser",
+    ],
+    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
+    "DEFAULT_PAGINATION_CLASS": "glossary_site.api.pagination.Pages",
+    "DEFAULT_FILTER_BACKENDS": [
+        "django_filters.rest_framework.DjangoFilterBackend",
+        "glossary_site.api.ordering.StableOrdering",
+    ],
+    "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
+    "EXCEPTION_HANDLER": "glossary_site.api.errors.handle",
+    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
+}
+SPECTACULAR_SETTINGS = {
+    "TITLE": "Glossary Site",
+    "DESCRIPTION": "Projects, documents and their live events.",
+    "VERSION": "1",
+    "SERVE_INCLUDE_SCHEMA": False,
+    "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
+    "SWAGGER_UI_DIST": "SIDECAR",
+    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
+    "SCHEMA_PATH_PREFIX": "/api",
+    "COMPONENT_SPLIT_REQUEST": True,
+    "ENUM_NAME_OVERRIDES": {"RoleEnum": "projects.choices.Role"},
+}
+
+# Security
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": [SELF],
+        "img-src": [SELF, "data:"],
+        "object-src": [NONE],
+        "base-uri": [NONE],
+        "frame-ancestors": [NONE],
+        "form-action": [SELF],
+    }
+}
+X_FRAME_OPTIONS = "DENY"
+SECURE_REFERRER_POLICY = "same-origin"
+# Browsers share cookies between ports: two copies on one machine must not sign each other out.
+COPY_ID = hashlib.sha256(str(DATA_DIR).encode()).hexdigest()[:8]
+SESSION_COOKIE_NAME = f"glossary_session_{COPY_ID}"
+CSRF_COOKIE_NAME = f"glossary_csrf_{COPY_ID}"
+SESSION_COOKIE_HTTPONLY = True
+SESSION_COOKIE_SAMESITE = "Lax"
+CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "glossary_site.views.csrf_failure"
+if PRODUCTION:
+    SESSION_COOKIE_SECURE = True
+    CSRF_COOKIE_SECURE = True
+    SECURE_SSL_REDIRECT = True
+    SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
+    SECURE_HSTS_SECONDS = 365 * 24 * 3600
+    SECURE_HSTS_INCLUDE_SUBDOMAINS = True
+    SECURE_HSTS_PRELOAD = True
+if env.bool("GLOSSARY_BEHIND_PROXY", False):
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+    AXES_IPWARE_PROXY_COUNT = 1
+
+# Logs
+LOGGING = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {"line": {"format": "{asctime} {levelname:<7} {name}: {message}", "style": "{"}},
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["console"], "level": env.str("GLOSSARY_LOG_LEVEL", "WARNING")},
+    "loggers": {
+        "glossary_site": {"level": "INFO"},
+        "projects": {"level": "INFO"},
+        "django-q": {"handlers": ["console"], "level": "WARNING", "propagate": False},
+        "axes": {"level": "ERROR"},
+    },
+}

@@ -1,0 +1,80 @@
+"""Tags every template may use without loading them."""
+
+from datetime import datetime, timedelta
+from typing import Any
+
+from django import template
+from django.forms import BoundField, CheckboxInput
+from django.templatetags.static import static
+from django.utils import timezone
+from django.utils.formats import date_format, number_format
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
+
+register = template.Library()
+
+MINUTE, HOUR, DAY = 60, 3600, 86400
+# Older than this, a date says more than a count of days.
+RELATIVE_DAYS = 30
+
+
+def since(value: datetime, now: datetime) -> str:
+    """How long ago, in the reader's language: “3 minutes ago”; a date when it is long ago."""
+    seconds = max(0, int((now - value).total_seconds()))
+    if seconds < MINUTE:
+        return gettext("just now")
+    if seconds < HOUR:
+        n = seconds // MINUTE
+        return ngettext("%(n)d minute ago", "%(n)d minutes ago", n) % {"n": n}
+    if seconds < DAY:
+        n = seconds // HOUR
+        return ngettext("%(n)d hour ago", "%(n)d hours ago", n) % {"n": n}
+    if seconds < RELATIVE_DAYS * DAY:
+        n = seconds // DAY
+        return ngettext("%(n)d day ago", "%(n)d days ago", n) % {"n": n}
+    return date_format(timezone.localtime(value), "DATE_FORMAT")
+
+
+@register.simple_tag
+def ago(value: datetime | None) -> SafeString | str:
+    """`{% ago document.updated_at %}`; site.js keeps the words fresh while the page is open."""
+    if value is None:
+        return "–"
+    now = timezone.now()
+    local = timezone.localtime(value)
+    exact = f"{date_format(local, 'DATETIME_FORMAT')} {local.tzname()}"
+    recent = now - value < timedelta(days=RELATIVE_DAYS)
+    return format_html(
+        '<time datetime="{}" title="{}"{}>{}</time>',
+        value.isoformat(timespec="seconds"),
+        exact,
+        " data-ago" if recent else "",
+        since(value, now),
+    )
+
+
+@register.filter
+def number(value: Any) -> str:
+    """12345 → 12,345"""
+    return number_format(value, force_grouping=True)
+
+
+@register.simple_tag
+def icon(name: str) -> SafeString:
+    """A drawing from static/icons.svg. It is an ornament: words beside it carry the meaning."""
+    return format_html(
+        '<svg class="icon" aria-hidden="true" focusable="false"><use href="{}#{}"></use></svg>',
+        static("icons.svg"),
+        name,
+    )
+
+
+@register.inclusion_tag("partials/field.html")
+def field(bound: BoundField, label: str = "") -> dict[str, Any]:
+    """A form field with its label, help and errors, tied together for screen readers."""
+    return {
+        "field": bound,
+        "label": label or bound.label,
+        "is_checkbox": isinstance(bound.field.widget, CheckboxInput),
+    }

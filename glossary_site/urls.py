@@ -1,0 +1,17 @@
+from django.contrib import admin
+from django.contrib.auth.decorators import login_not_required
+from django.urls import include, path
+from django.views.i18n import set_language
+
+from glossary_site.people.urls import urlpatterns as people_urls
+from glossary_site.views import healthz
+
+urlpatterns = [
+    path("healthz", healthz, name="healthz"),
+    path("language", login_not_required(set_language), name="set_language"),
+    path("admin/", admin.site.urls),
+    path("account/", include(people_urls)),
+    path("api/", include("projects.api.urls")),
+    path("api/", include("glossary_site.api.urls")),  # the last under api/: it ends in a 404
+    path("", include("projects.urls")),
+]

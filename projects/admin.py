@@ -1,0 +1,73 @@
+from django.contrib import admin
+from django.db.models import QuerySet
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+
+from glossary_site.admin import ReadOnlyAdmin
+from projects.glance import with_glance
+from projects.models import Document, DocumentVersion, Membership, Project
+
+
+class MembershipInline(admin.TabularInline):
+    model = Membership
+    extra = 0
+    can_delete = False
+    readonly_fields = ("user", "role", "created_at")
+
+    def has_add_permission(self, request: HttpRequest, obj: Project | None = None) -> bool:
+        return False
+
+
+@admin.register(Project)
+class ProjectAdmin(ReadOnlyAdmin):
+    list_display = ("name", "language", "documents", "members_count", "created_at", "page")
+    list_filter = ("language", "created_at")
+    search_fields = ("name", "description", "memberships__user__username")
+    inlines = (MembershipInline,)
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Project]:
+        return with_glance(Project.objects.all())
+
+    @admin.display(description=_("documents"), ordering="glance_documents")
+    def documents(self, project: Project) -> int:
+        return int(project.glance_documents)  # type: ignore[attr-defined]
+
+    @admin.display(description=_("members"), ordering="glance_members")
+    def members_count(self, project: Project) -> int:
+        return int(project.glance_members)  # type: ignore[attr-defined]
+
+    @admin.display(description=_("page"))
+    def page(self, project: Project) -> SafeString:
+        return format_html('<a href="{}">{}</a>', project.get_absolute_url(), _("open"))
+
+
+@admin.register(Membership)
+class MembershipAdmin(ReadOnlyAdmin):
+    list_display = ("user", "project", "role", "created_at")
+    list_filter = ("role", "created_at")
+    list_select_related = ("user", "project")
+    search_fields = ("user__username", "project__name")
+
+
+@admin.register(Document)
+class DocumentAdmin(ReadOnlyAdmin):
+    list_display = ("path", "project", "title", "format", "source", "version", "updated_at")
+    list_filter = ("format", "source", "updated_at", "project")
+    list_select_related = ("project",)
+    search_fields = ("path", "title", "file_hash")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
+        return Document.objects.listed()
+
+
+@admin.register(DocumentVersion)
+class DocumentVersionAdmin(ReadOnlyAdmin):
+    list_display = ("document", "number", "source", "author", "byte_size", "created_at")
+    list_filter = ("source", "created_at")
+    list_select_related = ("document", "author")
+    search_fields = ("document__path", "file_hash", "author__username")
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DocumentVersion]:
+        return DocumentVersion.objects.defer("content", "document__content")

@@ -1,0 +1,41 @@
+from django.db.models import TextChoices
+from django.utils.translation import gettext_lazy as _
+
+
+class Role(TextChoices):
+    """What a member may do in a project; each role includes the ones before it."""
+
+    VIEWER = "viewer", _("Viewer")
+    EDITOR = "editor", _("Editor")
+    OWNER = "owner", _("Owner")
+
+
+# From least to most.
+ROLE_ORDER = (Role.VIEWER, Role.EDITOR, Role.OWNER)
+
+
+class Language(TextChoices):
+    JAPANESE = "ja", _("Japanese")
+    ENGLISH = "en", _("English")
+
+
+class Source(TextChoices):
+    """Which door a document's text came in by."""
+
+    UPLOAD = "upload", _("Upload")
+    PASTE = "paste", _("Pasted text")
+    API = "api", _("API")
+    FOLDER = "folder", _("Folder")
+    SAMPLE = "sample", _("Sample")
+    CLONE = "clone", _("Clone")
+
+
+class Format(TextChoices):
+    """What a document was before it became Markdown text."""
+
+    MARKDOWN = "markdown", _("Markdown")
+    TEXT = "text", _("Plain text")
+    RST = "rst", _("reStructuredText")
+    HTML = "html", _("HTML")
+    DOCX = "docx", _("Word document")
+    PDF = "pdf", _("PDF")

@@ -1,0 +1,117 @@
+"""Import a folder of documents into a project."""
+
+import time
+from argparse import ArgumentParser
+from collections import Counter
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+from django.core.exceptions import ValidationError
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import gettext as _
+
+from glossary_site.errors import Refusal
+from projects.access import Action, Actor, can, visible_projects
+from projects.intake.reader import Rejected
+from projects.management.acting import actor_named, add_actor_argument
+from projects.models import Project
+from projects.services.documents import CREATED, UNCHANGED, UPDATED
+from projects.services.imports import import_folder
+from projects.services.projects import create_project
+
+REFUSED = "refused"
+EVERYTHING_REFUSED = 2
+PROGRESS_SECONDS = 0.2
+
+
+class Command(BaseCommand):
+    help = (
+        "Import the documents below a folder into a project. Files that are there already become "
+        "new versions where their text differs. Links are not followed; hidden folders and what "
+        "the folder's .gitignore names are left out."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", metavar="PROJECT", help="name or id of the project")
+        parser.add_argument("folder", metavar="DIR", type=Path, help="folder to import")
+        parser.add_argument(
+            "--create", action="store_true", help="make the project if there is none of that name"
+        )
+        add_actor_argument(parser)
+
+    def handle(
+        self,
+        *args: Any,
+        project: str,
+        folder: Path,
+        create: bool,
+        username: str | None,
+        **options: Any,
+    ) -> None:
+        if not folder.is_dir():
+            raise CommandError(_("%(path)s is not a folder.") % {"path": folder})
+        actor = actor_named(username)
+        name = normalize("NFC", project).strip()
+        try:
+            target = find_project(name, actor) or make_project(name, actor, create=create)
+            outcomes = self._import(target, folder, actor)
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+        self.stdout.write(
+            _(
+                "%(created)s created, %(updated)s updated, %(unchanged)s unchanged, "
+                "%(refused)s refused"
+            )
+            % {name: outcomes[name] for name in (CREATED, UPDATED, UNCHANGED, REFUSED)}
+        )
+        if outcomes[REFUSED] and outcomes[REFUSED] == outcomes.total():
+            raise CommandError(_("Every file was refused."), returncode=EVERYTHING_REFUSED)
+
+    def _import(self, project: Project, folder: Path, actor: Actor) -> Counter[str]:
+        outcomes: Counter[str] = Counter()
+        shown = 0.0
+        for result in import_folder(project=project, folder=folder, actor=actor):
+            if isinstance(result, Rejected):
+                outcomes[REFUSED] += 1
+                self._show_progress("")
+                self.stdout.write(f"refused  {result.path}: {result.message}")
+            else:
+                outcomes[result.outcome] += 1
+            if time.monotonic() - shown > PROGRESS_SECONDS:
+                shown = time.monotonic()
+                self._show_progress(_("%(count)s files…") % {"count": outcomes.total()})
+        self._show_progress("")
+        return outcomes
+
+    def _show_progress(self, text: str) -> None:
+        """One line that is written over again and again, for people only; empty to clear it."""
+        if self.stderr.isatty():
+            self.stderr.write(f"\r\x1b[K{text}", style_func=str, ending="")
+            self.stderr.flush()
+
+
+def find_project(wanted: str, actor: Actor) -> Project | None:
+    """The project of that name, else of that id, if the actor may write into it."""
+    visible = visible_projects(actor)
+    project = visible.filter(name__iexact=wanted).first()
+    if project is None and wanted.isdecimal():
+        project = visible.filter(pk=int(wanted)).first()
+    if project is not None and not can(actor, Action.EDIT_DOCUMENTS, project):
+        raise CommandError(
+            _("This needs the role “%(role)s” in the project.")
+            % {"role": Action.EDIT_DOCUMENTS.value.label}
+        )
+    return project
+
+
+def make_project(name: str, actor: Actor, *, create: bool) -> Project:
+    if not create:
+        raise CommandError(
+            _("There is no project “%(name)s”. Make it with --create.") % {"name": name}
+        )
+    try:
+        Project(name=name).clean_fields()
+    except ValidationError as error:
+        raise CommandError("; ".join(error.messages)) from error
+    return create_project(actor=actor, name=name)

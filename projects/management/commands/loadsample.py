@@ -1,0 +1,28 @@
+"""Load the sample project, on a site that was started without it or has deleted it."""
+
+from argparse import ArgumentParser
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import gettext as _
+
+from glossary_site.errors import Refusal
+from projects.management.acting import actor_named, add_actor_argument
+from projects.sample.load import load_sample
+
+
+class Command(BaseCommand):
+    help = "Load the sample project."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        add_actor_argument(parser)
+
+    def handle(self, *args: Any, username: str | None, **options: Any) -> None:
+        try:
+            project = load_sample(actor=actor_named(username))
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+        self.stdout.write(
+            _("Loaded “%(name)s” with %(count)s documents.")
+            % {"name": project.name, "count": project.documents.count()}
+        )

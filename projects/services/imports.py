@@ -1,0 +1,87 @@
+"""Bringing a folder of this machine into a project, file by file, however many there are."""
+
+import os
+import stat
+import sys
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import BinaryIO
+
+from django.utils.translation import gettext_lazy as _
+from pathspec import GitIgnoreSpec
+
+from projects.access import Actor
+from projects.choices import Source
+from projects.intake.errors import Refused
+from projects.intake.limits import Limits
+from projects.intake.reader import Incoming, Rejected, read
+from projects.models import Project
+from projects.services.documents import Stored, store_documents
+from projects.uploads import limits
+
+IGNORE_FILE = ".gitignore"
+
+
+def import_folder(
+    *, project: Project, folder: Path, actor: Actor, source: Source = Source.FOLDER
+) -> Iterator[Stored | Rejected]:
+    """Store every file below the folder, saying for each what became of it. Nothing happens until
+    it is iterated."""
+    unreadable: list[Rejected] = []
+    drafts = read(files_below(folder, unreadable.append), folder_limits())
+    yield from store_documents(project=project, drafts=drafts, source=source, actor=actor)
+    yield from unreadable
+
+
+def folder_limits() -> Limits:
+    """As for an upload, but a folder may have any number of files: its operator chose it."""
+    return replace(limits(), max_files=sys.maxsize)
+
+
+def files_below(folder: Path, unreadable: Callable[[Rejected], None]) -> Iterator[Incoming]:
+    """The files of a folder in the order of their paths. Links are not followed, so that nothing
+    from outside comes in; hidden folders and what its `.gitignore` names are left out. A folder
+    that cannot be opened is told to `unreadable`."""
+    return _walk(folder, "", _ignored_in(folder), unreadable)
+
+
+def _walk(
+    folder: Path, prefix: str, ignored: GitIgnoreSpec, unreadable: Callable[[Rejected], None]
+) -> Iterator[Incoming]:
+    try:
+        with os.scandir(folder / prefix) as entries:
+            found = sorted((e.name, e.is_dir(follow_symlinks=False)) for e in entries)
+    except OSError:
+        refused = Refused("folder_unreadable", _("The folder could not be opened."))
+        unreadable(Rejected.because(prefix or str(folder), refused))
+        return
+    for name, is_folder in found:
+        path = prefix + name
+        if is_folder:
+            if not name.startswith(".") and not ignored.match_file(f"{path}/"):
+                yield from _walk(folder, f"{path}/", ignored, unreadable)
+        elif path != IGNORE_FILE and not ignored.match_file(path) and _is_file(folder / path):
+            yield Incoming(path=path, open=partial(_open, folder / path))
+
+
+def _is_file(path: Path) -> bool:
+    """A real file: no link, no pipe to wait at, no device."""
+    try:
+        return stat.S_ISREG(path.lstat().st_mode)
+    except OSError:
+        return False
+
+
+def _open(path: Path) -> BinaryIO:
+    # It may have been replaced by a link since it was listed.
+    return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb")
+
+
+def _ignored_in(folder: Path) -> GitIgnoreSpec:
+    try:
+        lines = (folder / IGNORE_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        lines = []
+    return GitIgnoreSpec.from_lines(lines)

@@ -1,0 +1,95 @@
+"""The life of a project: made, changed, cloned, deleted."""
+
+from typing import Any
+
+from django.db import IntegrityError, transaction
+from django.utils.translation import gettext as _
+
+from glossary_site.errors import Refusal
+from glossary_site.live.services import publish
+from projects.access import Actor, author_of
+from projects.choices import Language, Role, Source
+from projects.intake.reader import Draft
+from projects.models import Membership, Project
+from projects.services.documents import store_documents
+
+# What a clone takes over from the project it is made from.
+SETTINGS = ("description", "language")
+CLONE_CHUNK = 100
+
+
+def create_project(
+    *,
+    actor: Actor,
+    name: str,
+    description: str = "",
+    language: str = Language.ENGLISH,
+) -> Project:
+    """Make a project; whoever makes it is its owner."""
+    owner = author_of(actor)
+    try:
+        with transaction.atomic():
+            project = Project.objects.create(name=name, description=description, language=language)
+            if owner is not None:
+                Membership.objects.create(project=project, user=owner, role=Role.OWNER)
+            publish(project.stream, "project.created", {"name": name, "by": str(owner or "")})
+    except IntegrityError as error:
+        raise _name_taken(name) from error
+    return project
+
+
+def update_project(*, project: Project, actor: Actor, **changes: str) -> Project:
+    """Change the name, the description or the language; nothing happens where nothing differs."""
+    if unknown := changes.keys() - {"name", *SETTINGS}:
+        raise TypeError(f"not a setting of a project: {', '.join(sorted(unknown))}")
+    changed = [key for key, value in changes.items() if getattr(project, key) != value]
+    if not changed:
+        return project
+    try:
+        with transaction.atomic():
+            for key in changed:
+                setattr(project, key, changes[key])
+            project.save(update_fields=[*changed, "updated_at"])
+            news: dict[str, Any] = {"name": project.name, "changed": sorted(changed)}
+            publish(project.stream, "project.changed", {**news, "by": str(author_of(actor) or "")})
+    except IntegrityError as error:
+        raise _name_taken(changes["name"]) from error
+    return project
+
+
+@transaction.atomic
+def clone_project(*, project: Project, actor: Actor, name: str) -> Project:
+    """A new project with the same settings and the present text of every document."""
+    settings = {key: getattr(project, key) for key in SETTINGS}
+    clone = create_project(actor=actor, name=name, **settings)
+    documents = project.documents.order_by("path").iterator(chunk_size=CLONE_CHUNK)
+    drafts = (
+        Draft(
+            path=document.path,
+            content=document.content,
+            title=document.title,
+            format=document.format,
+        )
+        for document in documents
+    )
+    for _stored in store_documents(project=clone, drafts=drafts, source=Source.CLONE, actor=actor):
+        pass
+    return clone
+
+
+@transaction.atomic
+def delete_project(*, project: Project, actor: Actor) -> None:
+    """Remove a project with everything in it. Its feed ends with the news, for open pages."""
+    publish(
+        project.stream,
+        "project.deleted",
+        {"name": project.name, "by": str(author_of(actor) or "")},
+    )
+    project.delete()
+
+
+def _name_taken(name: str) -> Refusal:
+    return Refusal(
+        "project_name_taken",
+        _("There is already a project called “%(name)s”. Choose another name.") % {"name": name},
+    )

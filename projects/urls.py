@@ -1,0 +1,26 @@
+from django.urls import include, path
+
+from projects.views import activity, members, projects
+
+urlpatterns = [
+    path("", projects.project_list, name="project-list"),
+    path("projects/new/", projects.project_create, name="project-create"),
+    path("projects/<int:project_id>/", projects.overview, name="project"),
+    path("projects/<int:project_id>/head/", projects.head, name="project-head"),
+    path("projects/<int:project_id>/settings/", projects.settings, name="project-settings"),
+    path("projects/<int:project_id>/clone/", projects.clone, name="project-clone"),
+    path("projects/<int:project_id>/delete/", projects.delete, name="project-delete"),
+    path("projects/<int:project_id>/members/", members.member_list, name="project-members"),
+    path(
+        "projects/<int:project_id>/members/<int:member_id>/",
+        members.change,
+        name="member-change",
+    ),
+    path(
+        "projects/<int:project_id>/members/<int:member_id>/remove/",
+        members.remove,
+        name="member-remove",
+    ),
+    path("projects/<int:project_id>/activity/", activity.activity, name="project-activity"),
+    path("projects/<int:project_id>/documents/", include("projects.urls_documents")),
+]

@@ -1,0 +1,165 @@
+"""Reading one document: laid out, as a file, and as it once was."""
+
+import posixpath
+from dataclasses import dataclass, field
+from typing import Any
+
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import get_object_or_404, render
+from django.utils.cache import patch_vary_headers
+from django.utils.http import content_disposition_header
+from django.views.decorators.http import require_safe
+
+from projects.access import Action, project_for
+from projects.choices import Format
+from projects.models import Document, DocumentVersion, Project
+from projects.rendering.links import resolver
+from projects.rendering.markdown import Rendered, TocEntry, render_plain
+from projects.rendering.markdown import render as render_markdown
+from projects.views.document_forms import RenameForm
+from projects.views.documents import document_of
+from projects.views.pages import project_context, wants_part
+
+# More headings than this are no overview any more: the deepest are left out first.
+MAX_TOC = 200
+
+
+@dataclass(frozen=True)
+class TocNode:
+    entry: TocEntry
+    children: list["TocNode"] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A step of the breadcrumb: its name, and what to filter the list by."""
+
+    name: str
+    path: str
+
+
+@require_safe
+def document(request: HttpRequest, project_id: int, document_id: int) -> HttpResponse:
+    project = project_for(request.user, project_id, Action.VIEW)
+    if wants_part(request):
+        return _news(request, project, document_id)
+    context = project_context(request, project, "documents")
+    document = document_of(project, document_id)
+    newest = document.versions.select_related("author").defer("content").first()
+    context |= _reading(document, document.content, document.format)
+    context |= {
+        "version": newest,
+        "rename_form": RenameForm(initial={"path": document.path}),
+        "previous": _neighbours(document).filter(path__lt=document.path).last(),
+        "next": _neighbours(document).filter(path__gt=document.path).first(),
+    }
+    response = render(request, "documents/document.html", context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+def _news(request: HttpRequest, project: Project, document_id: int) -> HttpResponse:
+    """For a page that stays open: whether what it shows is still the document."""
+    document = project.documents.listed().filter(pk=document_id).first()
+    context = {
+        "project": project,
+        "document": document,
+        "document_id": document_id,
+        "seen": request.GET.get("seen", ""),
+    }
+    response = render(request, "documents/_news.html", context)
+    patch_vary_headers(response, ["HX-Request"])
+    return response
+
+
+@require_safe
+def version(request: HttpRequest, project_id: int, document_id: int, number: int) -> HttpResponse:
+    project = project_for(request.user, project_id, Action.VIEW)
+    context = project_context(request, project, "documents")
+    document = document_of(project, document_id)
+    version = get_object_or_404(document.versions.select_related("author"), number=number)
+    context |= _reading(document, version.content, version.format)
+    context |= {"version": version, "is_old": number != document.version}
+    return render(request, "documents/version.html", context)
+
+
+@require_safe
+def raw(request: HttpRequest, project_id: int, document_id: int) -> HttpResponse:
+    """The text as a file, never shown by the browser itself; `?version=` for an earlier one."""
+    project = project_for(request.user, project_id, Action.VIEW)
+    document = document_of(project, document_id)
+    text: Document | DocumentVersion = document
+    if number := request.GET.get("version"):
+        if not (number.isascii() and number.isdecimal()):
+            raise Http404
+        text = get_object_or_404(document.versions, number=int(number))
+    kind = "plain" if text.format == Format.TEXT else "markdown"
+    return HttpResponse(
+        text.content,
+        content_type=f"text/{kind}; charset=utf-8",
+        headers={
+            "Content-Disposition": content_disposition_header(
+                True, _file_name(document.path, text.format)
+            ),
+            "X-Content-Type-Options": "nosniff",
+        },
+    )
+
+
+def _file_name(path: str, format: str) -> str:
+    """A file that was Word or PDF comes back as the Markdown it became, and is called so."""
+    name = posixpath.basename(path)
+    return name if format in (Format.MARKDOWN, Format.TEXT) else f"{name}.md"
+
+
+def _reading(document: Document, content: str, format: str) -> dict[str, Any]:
+    if format == Format.TEXT:
+        rendered = render_plain(content)
+    else:
+        rendered = render_markdown(content, resolve=resolver(document.project, document.path))
+    return {
+        "document": document,
+        "rendered": rendered,
+        "title": rendered.title.text if rendered.title else document.title,
+        "is_text": format == Format.TEXT,
+        "toc": toc_tree(rendered),
+        "language": language_of(content),
+        "folders": folders_of(document.path),
+        "name": posixpath.basename(document.path),
+    }
+
+
+def toc_tree(rendered: Rendered, limit: int = MAX_TOC) -> list[TocNode]:
+    entries = rendered.toc
+    depth = 6
+    while len(entries) > limit and depth:
+        depth -= 1
+        entries = [entry for entry in entries if entry.depth <= depth]
+    top: list[TocNode] = []
+    open_nodes: list[TocNode] = []
+    for entry in entries[:limit]:
+        node = TocNode(entry)
+        del open_nodes[entry.depth :]
+        (open_nodes[-1].children if open_nodes else top).append(node)
+        open_nodes.append(node)
+    return top
+
+
+def language_of(text: str) -> str:
+    """The language to pronounce and hyphenate by; nothing when a look at the text cannot tell."""
+    letters = [char for char in text[:5000] if char.isalpha()]
+    kana = sum("\u3041" <= char <= "\u30ff" for char in letters)
+    latin = sum(char.isascii() for char in letters)
+    # Specifications in Japanese can be half English words; English never has kana.
+    if kana * 20 > len(letters):
+        return "ja"
+    return "en" if latin * 5 > len(letters) * 4 else ""
+
+
+def folders_of(path: str) -> list[Folder]:
+    parts = path.split("/")[:-1]
+    return [Folder(name, "/".join(parts[: i + 1]) + "/") for i, name in enumerate(parts)]
+
+
+def _neighbours(document: Document) -> Any:
+    return document.project.documents.listed().order_by("path")

@@ -1,0 +1,187 @@
+/* Keeps a page of a project up to date.
+
+   The element with data-live-url says where the feed is, which number the page was made at
+   (data-live-after) and the words for each state. Events become DOM events on <body>, at most one
+   of a kind each half second; parts of the page listen with hx-trigger="live:documents from:body":
+     live:documents, live:members, live:project, …   by the part of the type before the dot
+     live:activity                                   for every event
+   While the socket is down the page asks the REST endpoint every few seconds. */
+(() => {
+  "use strict";
+
+  const status = document.querySelector("[data-live-url]");
+  if (!status) return;
+
+  const ACCESS_LOST = 4403;
+  const SILENCE = 45_000;      // the server says something at least every 20 s
+  const POLL = 5_000;
+  const RETRY = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
+  const QUIET = 500;
+  const EVERYTHING = ["documents", "members", "project", "activity"];
+
+  let last = Number(status.dataset.liveAfter);
+  let socket = null;
+  let heard = 0;
+  let failures = 0;
+  let retryTimer = 0;
+  let pollTimer = 0;
+  let over = false;
+
+  function show(state) {
+    if (status.dataset.state === state && status.textContent) return;
+    status.dataset.state = state;
+    status.textContent = status.dataset[`text${state.replace(/^./, (c) => c.toUpperCase())}`];
+  }
+
+  /* ---- Telling the page ------------------------------------------------------------------- */
+
+  const told = new Map();
+  const waiting = new Map();
+
+  function tell(name) {
+    if (waiting.has(name)) return;
+    const wait = Math.max(0, (told.get(name) ?? 0) + QUIET - Date.now());
+    waiting.set(name, setTimeout(() => {
+      waiting.delete(name);
+      told.set(name, Date.now());
+      document.body.dispatchEvent(new CustomEvent(`live:${name}`));
+    }, wait));
+  }
+
+  const FOLDED = { document: "documents", member: "members" };
+
+  function take(events) {
+    for (const event of events) {
+      if (event.number <= last) continue;
+      last = event.number;
+      const kind = event.type.split(".")[0];
+      tell(FOLDED[kind] ?? kind);
+      tell("activity");
+    }
+  }
+
+  /* ---- The socket ----------------------------------------------------------------------------- */
+
+  function connect() {
+    clearTimeout(retryTimer);
+    if (over || socket) return;
+    const url = new URL(status.dataset.liveUrl, location.href);
+    url.protocol = url.protocol.replace("http", "ws");
+    url.searchParams.set("after", last);
+    const mine = new WebSocket(url);
+    socket = mine;
+    heard = Date.now();
+    mine.addEventListener("open", () => {
+      if (socket !== mine) return;
+      heard = Date.now();
+      failures = 0;
+      stopPolling();
+      show("live");
+    });
+    mine.addEventListener("message", (message) => {
+      if (socket !== mine) return;
+      heard = Date.now();
+      const frame = JSON.parse(message.data);
+      if (frame.type === "events") take(frame.events);
+      else if (frame.type === "snapshot") {
+        // Too old to continue from, or new: whatever the page shows may have changed.
+        last = frame.number;
+        EVERYTHING.forEach(tell);
+      }
+    });
+    mine.addEventListener("close", (event) => {
+      if (socket === mine) down(event.code);
+    });
+  }
+
+  function down(code) {
+    socket = null;
+    if (code === ACCESS_LOST) {
+      lost();
+      return;
+    }
+    show(pollTimer && status.dataset.state === "polling" ? "polling" : "reconnecting");
+    const delay = RETRY[Math.min(failures, RETRY.length - 1)];
+    failures += 1;
+    // A little chance, so that a restarted server is not greeted by all pages at once.
+    retryTimer = setTimeout(connect, delay * (0.75 + Math.random() / 2));
+    if (!pollTimer) pollTimer = setTimeout(poll, failures > 1 ? 0 : POLL);
+  }
+
+  function lost() {
+    over = true;
+    stopPolling();
+    clearTimeout(retryTimer);
+    socket?.close();
+    socket = null;
+    show("lost");
+  }
+
+  // A connection can die without a word (sleep, a pulled cable): silence tells.
+  setInterval(() => {
+    if (socket && Date.now() - heard > SILENCE) {
+      const silent = socket;
+      down(0);
+      silent.close();
+    }
+  }, 5_000);
+
+  /* ---- Polling while the socket is down ------------------------------------------------------------ */
+
+  function stopPolling() {
+    clearTimeout(pollTimer);
+    pollTimer = 0;
+  }
+
+  async function poll() {
+    const mine = pollTimer;
+    let next = POLL;
+    try {
+      const url = new URL(status.dataset.livePoll, location.href);
+      url.searchParams.set("after", last);
+      const response = await fetch(url, { headers: { Accept: "application/json" } });
+      if (pollTimer !== mine) return;
+      if ([401, 403, 404].includes(response.status)) {
+        lost();
+        return;
+      }
+      if (!response.ok) throw new Error(`status ${response.status}`);
+      const page = await response.json();
+      if (pollTimer !== mine) return;
+      if (page.pruned > last) {
+        last = page.last;
+        EVERYTHING.forEach(tell);
+      } else {
+        take(page.events);
+        if (page.events.length && last < page.last) next = 0;
+      }
+      show("polling");
+    } catch {
+      if (pollTimer !== mine) return;
+      show("reconnecting");
+    }
+    pollTimer = setTimeout(poll, next);
+  }
+
+  /* ---- Coming and going --------------------------------------------------------------------------------- */
+
+  const retryNow = () => {
+    if (!over && !socket && !document.hidden) connect();
+  };
+  window.addEventListener("online", retryNow);
+  document.addEventListener("visibilitychange", retryNow);
+  // A page kept for the back button must not hold a socket, and wakes with the number it had.
+  window.addEventListener("pagehide", () => {
+    const open = socket;
+    socket = null;
+    clearTimeout(retryTimer);
+    stopPolling();
+    open?.close();
+  });
+  window.addEventListener("pageshow", (event) => {
+    if (event.persisted) connect();
+  });
+
+  show("connecting");
+  connect();
+})();

@@ -1,0 +1,119 @@
+"""Every endpoint as everybody: nobody, an outsider, and each role."""
+
+import pytest
+from django.urls import URLPattern
+from rest_framework.test import APIClient
+
+from projects.api.urls import urlpatterns
+from projects.choices import Role
+from projects.models import Project
+from tests.factories import make_document, make_member, make_user
+
+ANYBODY, VIEWER, EDITOR, OWNER = range(4)
+PEOPLE = ("outsider", "viewer", "editor", "owner")
+PROJECT = "/api/projects/{project}"
+DOCUMENT = PROJECT + "/documents/{document}"
+
+# Method, address, body, the least that may do it, and the status they get.
+ENDPOINTS = [
+    ("get", "/api/me", None, ANYBODY, 200),
+    ("get", "/api/projects", None, ANYBODY, 200),
+    ("post", "/api/projects", {"name": "New"}, ANYBODY, 201),
+    ("get", PROJECT, None, VIEWER, 200),
+    ("patch", PROJECT, {"description": "New"}, OWNER, 200),
+    ("delete", PROJECT, None, OWNER, 204),
+    ("post", PROJECT + "/clone", {"name": "Copy"}, VIEWER, 201),
+    ("get", PROJECT + "/members", None, VIEWER, 200),
+    ("post", PROJECT + "/members", {"username": "new", "role": "viewer"}, OWNER, 201),
+    ("patch", PROJECT + "/members/{member}", {"role": "editor"}, OWNER, 200),
+    ("delete", PROJECT + "/members/{member}", None, OWNER, 204),
+    ("get", PROJECT + "/documents", None, VIEWER, 200),
+    ("post", PROJECT + "/documents", {"path": "new.md", "content": "x"}, EDITOR, 201),
+    (
+        "post",
+        PROJECT + "/documents/bulk",
+        {"documents": [{"path": "new.md", "content": "x"}]},
+        EDITOR,
+        200,
+    ),
+    ("get", DOCUMENT, None, VIEWER, 200),
+    ("patch", DOCUMENT, {"path": "renamed.md"}, EDITOR, 200),
+    ("delete", DOCUMENT, None, EDITOR, 204),
+    ("get", DOCUMENT + "/content", None, VIEWER, 200),
+    ("get", DOCUMENT + "/versions", None, VIEWER, 200),
+    ("get", DOCUMENT + "/versions/1", None, VIEWER, 200),
+    ("get", DOCUMENT + "/versions/1/diff", None, VIEWER, 200),
+    ("get", PROJECT + "/events", None, VIEWER, 200),
+    ("get", PROJECT + "/events/stream", None, VIEWER, 200),
+]
+
+
+@pytest.fixture
+def address(project, editor, viewer):
+    document = make_document(project)
+    member = make_member(project, Role.VIEWER, make_user("member"))
+    make_user("new")
+    return {"project": project.pk, "document": document.pk, "member": member.pk}
+
+
+def test_the_table_has_every_address():
+    tested = {
+        path.removeprefix("/api/").format(
+            project="<int:project_id>", document="<int:document_id>", member="<int:user_id>"
+        )
+        for _method, path, *_rest in ENDPOINTS
+    }
+    named = {
+        str(pattern.pattern).replace("<int:number>", "1")
+        for pattern in urlpatterns
+        if isinstance(pattern, URLPattern)
+    }
+    assert tested == named
+
+
+@pytest.mark.parametrize(("method", "path", "body", "least", "status"), ENDPOINTS)
+def test_nobody_is_asked_to_sign_in(address, method, path, body, least, status):
+    client = APIClient()
+    response = getattr(client, method)(path.format(**address), body, format="json")
+    assert response.status_code == 401
+    assert response["WWW-Authenticate"] == "Bearer"
+    assert response.json()["code"] == "not_authenticated"
+
+
+@pytest.mark.parametrize("person", PEOPLE)
+@pytest.mark.parametrize(("method", "path", "body", "least", "status"), ENDPOINTS)
+def test_each_role_may_do_what_it_may(
+    request, program, address, person, method, path, body, least, status
+):
+    client = program(request.getfixturevalue(person))
+    response = getattr(client, method)(path.format(**address), body)
+    level = PEOPLE.index(person)
+    if level >= least:
+        assert response.status_code == status
+    elif level == ANYBODY:
+        # Whether it exists is none of their business.
+        assert response.status_code == 404
+        assert response.json()["code"] == "not_found"
+        missing = getattr(client, method)(path.format(**{**address, "project": 10**9}), body)
+        assert missing.json() == response.json()
+    else:
+        assert response.status_code == 403
+        assert response.json()["code"] == "permission_denied"
+    if status == 204 and path == PROJECT:
+        assert Project.objects.exists() == (level < least)
+
+
+@pytest.mark.parametrize(("method", "path", "body", "least", "status"), ENDPOINTS)
+def test_a_superuser_may_do_everything(
+    program, superuser, address, method, path, body, least, status
+):
+    response = getattr(program(superuser), method)(path.format(**address), body)
+    assert response.status_code == status
+
+
+def test_a_token_of_somebody_who_left_is_worth_nothing(program, owner):
+    client = program(owner)
+    owner.is_active = False
+    owner.save()
+    response = client.get("/api/me")
+    assert (response.status_code, response.json()["code"]) == (401, "invalid_token")

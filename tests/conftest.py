@@ -1,0 +1,48 @@
+import pytest
+from django.test import Client
+
+from projects.choices import Role
+from projects.models import Project
+from tests import factories
+
+
+@pytest.fixture
+def owner(db):
+    return factories.make_user("olive")
+
+
+@pytest.fixture
+def project(owner) -> Project:
+    return factories.make_project("Harbour", owner=owner)
+
+
+@pytest.fixture
+def editor(project):
+    return factories.make_member(project, Role.EDITOR, factories.make_user("edda"))
+
+
+@pytest.fixture
+def viewer(project):
+    return factories.make_member(project, Role.VIEWER, factories.make_user("vera"))
+
+
+@pytest.fixture
+def outsider(db):
+    return factories.make_user("otto")
+
+
+@pytest.fixture
+def superuser(db):
+    return factories.make_superuser("root")
+
+
+@pytest.fixture
+def sign_in():
+    """A browser-like client in which the given person has signed in."""
+
+    def make(user) -> Client:
+        client = Client()
+        client.force_login(user, backend="django.contrib.auth.backends.ModelBackend")
+        return client
+
+    return make

@@ -1,0 +1,135 @@
+"""Signing in and out, passwords, and the account page with its tokens."""
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from glossary_site.people.models import ApiToken
+from glossary_site.people.services import create_token, user_of_token
+from tests import factories
+from tests.factories import PASSWORD
+
+pytestmark = pytest.mark.django_db
+
+NEW_PASSWORD = "a wholly different phrase 7"
+
+
+def try_sign_in(client: Client, username: str, password: str, **extra):
+    return client.post(
+        reverse("sign-in"), {"username": username, "password": password, **extra}, follow=False
+    )
+
+
+class TestSignIn:
+    def test_a_stranger_is_sent_to_sign_in_and_back_to_where_they_wanted(self, client, owner):
+        wanted = reverse("account")
+        response = client.get(wanted)
+        assert response.url == f"{reverse('sign-in')}?next={wanted}"
+        assert 'name="next" value="/account/"' in client.get(response.url).text
+        assert try_sign_in(client, "olive", PASSWORD, next=wanted).url == wanted
+        assert client.get(wanted).status_code == 200
+
+    def test_it_never_leads_to_another_site(self, client, owner):
+        response = try_sign_in(client, "olive", PASSWORD, next="https://elsewhere.example/")
+        assert response.url == reverse("project-list")
+
+    def test_the_answer_does_not_tell_who_has_an_account(self, client, owner):
+        factories.make_user("closed", is_active=False)
+        answers = {
+            try_sign_in(client, name, "wrong").context["form"].non_field_errors()[0]
+            for name in ("olive", "nobody", "closed")
+        }
+        assert len(answers) == 1
+
+    def test_too_many_attempts_are_stopped_with_the_same_words_for_everybody(
+        self, client, owner, settings
+    ):
+        settings.AXES_FAILURE_LIMIT = 3
+        pages = []
+        for name in ("olive", "nobody"):
+            for _attempt in range(3):
+                response = try_sign_in(client, name, "wrong")
+            # The right password does not help now.
+            assert try_sign_in(client, name, PASSWORD).status_code == 429
+            assert response.status_code == 429
+            pages.append(response.text.partition("<main")[2].partition("</main>")[0])
+        assert pages[0] == pages[1]
+        assert "Too many attempts" in pages[0]
+
+    def test_the_language_can_be_chosen_before_signing_in(self, client):
+        address = reverse("sign-in")
+        response = client.post(reverse("set_language"), {"language": "ja", "next": address})
+        assert response.url == address
+        assert '<html lang="ja"' in client.get(address).text
+
+    def test_signing_out_needs_a_post_and_ends_the_session(self, owner, sign_in):
+        client = sign_in(owner)
+        assert client.get(reverse("sign-out")).status_code == 405
+        assert client.post(reverse("sign-out")).url == reverse("sign-in")
+        assert client.get(reverse("account")).status_code == 302
+
+
+class TestPassword:
+    def change(self, client, old=PASSWORD, new=NEW_PASSWORD, again=NEW_PASSWORD):
+        data = {"old_password": old, "new_password1": new, "new_password2": again}
+        return client.post(reverse("password-change"), data)
+
+    def test_a_temporary_password_is_asked_to_be_changed_until_it_is(self, sign_in):
+        person = factories.make_user("new", password_is_temporary=True)
+        client = sign_in(person)
+        assert "temporary password" in client.get(reverse("account")).text
+        assert self.change(client).url == reverse("account")
+        page = client.get(reverse("account")).text
+        assert "temporary password" not in page
+        assert "Your password is changed." in page
+        person.refresh_from_db()
+        assert person.check_password(NEW_PASSWORD)
+
+    @pytest.mark.parametrize(
+        ("field", "data"),
+        [
+            ("old_password", {"old": "wrong"}),
+            ("new_password2", {"again": "something else 99"}),
+            ("new_password2", {"new": "12345678", "again": "12345678"}),
+        ],
+    )
+    def test_a_mistake_is_shown_at_its_field(self, owner, sign_in, field, data):
+        response = self.change(sign_in(owner), **data)
+        assert list(response.context["form"].errors) == [field]
+        assert f'id="id_{field}_error"' in response.text
+        owner.refresh_from_db()
+        assert owner.check_password(PASSWORD)
+
+
+class TestTokens:
+    def test_the_secret_is_shown_once_and_works(self, owner, sign_in):
+        client = sign_in(owner)
+        response = client.post(reverse("token-create"), {"name": "robot"})
+        secret = response.context["secret"]
+        assert secret in response.text
+        assert "no-store" in response["Cache-Control"]
+        assert user_of_token(secret) == owner
+        page = client.get(reverse("account")).text
+        assert "robot" in page
+        assert secret not in page
+
+    def test_a_token_needs_a_name(self, owner, sign_in):
+        response = sign_in(owner).post(reverse("token-create"), {"name": "  "})
+        assert response.status_code == 422
+        assert "id_name_error" in response.text
+        assert not ApiToken.objects.exists()
+
+    def test_revoking_ends_it_and_twice_is_no_error(self, owner, sign_in):
+        token, secret = create_token(user=owner, name="robot")
+        client = sign_in(owner)
+        address = reverse("token-revoke", args=[token.pk])
+        assert "is revoked" in client.post(address, follow=True).text
+        assert user_of_token(secret) is None
+        assert "already gone" in client.post(address, follow=True).text
+
+    def test_nobody_revokes_or_sees_anothers_token(self, owner, outsider, sign_in):
+        token, secret = create_token(user=owner, name="robot")
+        client = sign_in(outsider)
+        client.post(reverse("token-revoke", args=[token.pk]))
+        assert user_of_token(secret) == owner
+        assert "robot" not in client.get(reverse("account")).text

@@ -1,0 +1,207 @@
+"""Real processes for tests: `manage.py` commands on a data directory of their own.
+
+Without DATABASE_URL and REDIS_URL a site is SQLite in its directory. With them it is a database
+that is made for the test, and a numbered space of that Redis that nothing else uses.
+"""
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psutil
+import psycopg
+import redis
+
+from glossary_site.env import ROOT
+
+# Long, because it is only reached when something is broken or the machine is very busy.
+PATIENCE = 60.0
+REDIS_SPACE = 14
+QUEUE_KEY = "django_q:glossary:q"
+
+
+def wait_for(what: str, look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
+    """The first true answer; fails with `what` when there is none in time."""
+    deadline = time.monotonic() + seconds
+    while not (answer := look()):
+        assert time.monotonic() < deadline, f"not within {seconds:g} s: {what}"
+        time.sleep(0.05)
+    return answer
+
+
+def gone(processes: list[psutil.Process]) -> bool:
+    return not any(p.is_running() and p.status() != psutil.STATUS_ZOMBIE for p in processes)
+
+
+def free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Running:
+    """A command that was started; everything it writes is collected."""
+
+    def __init__(self, arguments: list[str], environment: dict[str, str]) -> None:
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115 - closed by end()
+        self.process = subprocess.Popen(
+            arguments,
+            env=environment,
+            cwd=ROOT,
+            stdin=subprocess.DEVNULL,
+            stdout=self._log,
+            stderr=subprocess.STDOUT,
+        )
+
+    @property
+    def pid(self) -> int:
+        return self.process.pid
+
+    @property
+    def output(self) -> str:
+        # Reading must not move the place at which the processes write.
+        return os.pread(self._log.fileno(), 10_000_000, 0).decode()
+
+    def wait_for_output(self, text: str, times: int = 1) -> None:
+        def look() -> bool:
+            if self.output.count(text) >= times:
+                return True
+            assert self.process.poll() is None, f"ended before {text!r}:\n{self.output}"
+            return False
+
+        wait_for(f"{text!r} in the output", look)
+
+    def descendants(self) -> list[psutil.Process]:
+        try:
+            return psutil.Process(self.pid).children(recursive=True)
+        except psutil.NoSuchProcess:
+            return []
+
+    def signal(self, number: signal.Signals) -> None:
+        self.process.send_signal(number)
+
+    def wait(self, seconds: float = PATIENCE) -> int:
+        return self.process.wait(seconds)
+
+    def end(self) -> None:
+        left = self.descendants()
+        self.process.kill()
+        self.process.wait()
+        for process in left:
+            with suppress(psutil.NoSuchProcess):
+                process.kill()
+        self._log.close()
+
+
+class Site:
+    """A data directory, the environment that goes with it, and what was started there."""
+
+    def __init__(self, directory: Path, **environment: str) -> None:
+        self.directory = directory
+        self.environment = {
+            **{key: value for key, value in os.environ.items() if not key.startswith("GLOSSARY_")},
+            "DJANGO_SETTINGS_MODULE": "glossary_site.settings",
+            "GLOSSARY_DATA_DIR": str(directory),
+            "GLOSSARY_LANGUAGE": "en",
+            # Empty and not missing: a developer's .env file must not fill the gap.
+            "DATABASE_URL": "",
+            "REDIS_URL": "",
+            **environment,
+        }
+        self._started: list[Running] = []
+
+    def command(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run a command to its end."""
+        return subprocess.run(
+            [sys.executable, str(ROOT / "manage.py"), *arguments],
+            env={**self.environment, **environment},
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+
+    def start(self, *arguments: str, **environment: str) -> Running:
+        running = Running(
+            [sys.executable, str(ROOT / "manage.py"), *arguments],
+            {**self.environment, **environment},
+        )
+        self._started.append(running)
+        return running
+
+    def ask(self, code: str) -> str:
+        """What Python code prints when it runs with this site's settings."""
+        finished = subprocess.run(
+            [sys.executable, "-c", f"import django; django.setup()\n{code}"],
+            env=self.environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=PATIENCE,
+        )
+        assert finished.returncode == 0, finished.stderr
+        return finished.stdout.strip()
+
+    def send_tasks(self, *calls: tuple) -> None:
+        """Put tasks into the queue, each a function's name and its arguments."""
+        self.ask(
+            "from django_q.tasks import async_task\n"
+            + "\n".join(f"async_task{call!r}" for call in calls)
+        )
+
+    def end(self) -> None:
+        """Kill what a failed test has left behind."""
+        while self._started:
+            running = self._started.pop()
+            running.end()
+
+
+@contextmanager
+def empty_site(directory: Path, **environment: str) -> Iterator[Site]:
+    """A site that nobody has started yet."""
+    with scratch_servers() as servers:
+        site = Site(directory, **servers, **environment)
+        try:
+            yield site
+        finally:
+            site.end()
+
+
+@contextmanager
+def migrated_site(directory: Path, **environment: str) -> Iterator[Site]:
+    with empty_site(directory, **environment) as site:
+        directory.mkdir(mode=0o700)
+        migrated = site.command("migrate", "-v0", "--skip-checks")
+        assert migrated.returncode == 0, migrated.stderr
+        yield site
+
+
+@contextmanager
+def scratch_servers() -> Iterator[dict[str, str]]:
+    """Addresses for one test of the servers that the suite runs on, if it does."""
+    servers = {}
+    if cache := os.environ.get("REDIS_URL"):
+        servers["REDIS_URL"] = urlsplit(cache)._replace(path=f"/{REDIS_SPACE}").geturl()
+        with redis.from_url(servers["REDIS_URL"]) as connection:
+            connection.delete(QUEUE_KEY)
+    database = os.environ.get("DATABASE_URL", "")
+    if not database.startswith("postgres"):
+        yield servers
+        return
+    name = f"glossary_processes_{uuid.uuid4().hex[:8]}"
+    with psycopg.connect(database, autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        try:
+            yield {**servers, "DATABASE_URL": urlsplit(database)._replace(path=f"/{name}").geturl()}
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")

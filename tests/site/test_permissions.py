@@ -1,0 +1,157 @@
+"""The matrix: every URL, walked as everybody. A new URL fails here until it is in the table."""
+
+from enum import IntEnum
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, get_resolver, reverse
+
+from glossary_site.people.models import ApiToken
+from glossary_site.people.services import create_token
+from projects.models import Membership
+from tests import factories
+
+
+class Who(IntEnum):
+    """Who a door opens for; each includes the ones after it."""
+
+    EVERYBODY = 0
+    SIGNED_IN = 1
+    VIEWER = 2
+    EDITOR = 3
+    OWNER = 4
+
+
+# name of the URL: {method: who may}
+DOORS: dict[str, dict[str, Who]] = {
+    "healthz": {"get": Who.EVERYBODY},
+    "set_language": {"post": Who.EVERYBODY},
+    "sign-in": {"get": Who.EVERYBODY, "post": Who.EVERYBODY},
+    "sign-out": {"post": Who.SIGNED_IN},
+    "account": {"get": Who.SIGNED_IN},
+    "password-change": {"get": Who.SIGNED_IN, "post": Who.SIGNED_IN},
+    "token-create": {"post": Who.SIGNED_IN},
+    "project-list": {"get": Who.SIGNED_IN},
+    "project-create": {"get": Who.SIGNED_IN, "post": Who.SIGNED_IN},
+    "project": {"get": Who.VIEWER},
+    "project-head": {"get": Who.VIEWER},
+    "project-activity": {"get": Who.VIEWER},
+    "project-members": {"get": Who.VIEWER, "post": Who.OWNER},
+    "member-change": {"post": Who.OWNER},
+    "member-remove": {"post": Who.OWNER},
+    "project-settings": {"get": Who.OWNER, "post": Who.OWNER},
+    "project-clone": {"post": Who.VIEWER},
+    "project-delete": {"post": Who.OWNER},
+    "document-list": {"get": Who.VIEWER},
+    "document": {"get": Who.VIEWER},
+    "document-raw": {"get": Who.VIEWER},
+    "document-history": {"get": Who.VIEWER},
+    "document-diff": {"get": Who.VIEWER},
+    "document-version": {"get": Who.VIEWER},
+    "document-add": {"get": Who.EDITOR},
+    "document-upload": {"post": Who.EDITOR},
+    "document-paste": {"post": Who.EDITOR},
+    "document-rename": {"get": Who.EDITOR, "post": Who.EDITOR},
+    "document-delete": {"get": Who.EDITOR, "post": Who.EDITOR},
+    "documents-delete": {"post": Who.EDITOR},
+    "api-schema": {"get": Who.EVERYBODY},
+    "api-docs": {"get": Who.EVERYBODY},
+    "api-me": {"get": Who.SIGNED_IN},
+    "api-projects": {"get": Who.SIGNED_IN, "post": Who.SIGNED_IN},
+    "api-project": {"get": Who.VIEWER, "patch": Who.OWNER, "delete": Who.OWNER},
+    "api-project-clone": {"post": Who.VIEWER},
+    "api-members": {"get": Who.VIEWER, "post": Who.OWNER},
+    "api-member": {"patch": Who.OWNER, "delete": Who.OWNER},
+    "api-documents": {"get": Who.VIEWER, "post": Who.EDITOR},
+    "api-documents-bulk": {"post": Who.EDITOR},
+    "api-document": {"get": Who.VIEWER, "patch": Who.EDITOR, "delete": Who.EDITOR},
+    "api-document-content": {"get": Who.VIEWER},
+    "api-versions": {"get": Who.VIEWER},
+    "api-version": {"get": Who.VIEWER},
+    "api-version-diff": {"get": Who.VIEWER},
+    "api-events": {"get": Who.VIEWER},
+    "api-events-stream": {"get": Who.VIEWER},
+}
+PEOPLE = {
+    "anonymous": Who.EVERYBODY,
+    "outsider": Who.SIGNED_IN,
+    "viewer": Who.VIEWER,
+    "editor": Who.EDITOR,
+    "owner": Who.OWNER,
+}
+
+
+def patterns(resolver, prefix="") -> dict[str | None, set[str]]:
+    """Every URL name of the site with the arguments it takes; the admin has its own tests."""
+    found: dict[str | None, set[str]] = {}
+    for entry in resolver.url_patterns:
+        if isinstance(entry, URLPattern):
+            found[entry.name] = set(entry.pattern.converters) | (
+                {"project_id"} if "project_id" in prefix else set()
+            )
+        elif getattr(entry, "namespace", None) != "admin":
+            found |= patterns(entry, prefix + str(entry.pattern))
+    return found
+
+
+# The nameless one answers unknown addresses under /api/ with a coded 404.
+# A token belongs to one person, not to a role: its own test is below.
+URLS = {
+    name: arguments
+    for name, arguments in patterns(get_resolver()).items()
+    if name not in (None, "token-revoke")
+}
+
+
+def test_the_table_names_every_url():
+    assert set(DOORS) == set(URLS)
+
+
+@pytest.mark.parametrize("person", PEOPLE)
+@pytest.mark.parametrize(
+    ("name", "method"), [(name, method) for name, methods in DOORS.items() for method in methods]
+)
+def test_a_door_opens_for_exactly_those_it_should(request, project, sign_in, name, method, person):
+    url = url_of(name, project, request.getfixturevalue("viewer"))
+    client = Client() if person == "anonymous" else sign_in(request.getfixturevalue(person))
+    needed = DOORS[name][method]
+    options = {"content_type": "application/json"} if name.startswith("api-") else {}
+    response = getattr(client, method)(url, **options)
+    status = response.status_code
+    if PEOPLE[person] >= needed:
+        assert status not in (401, 403, 404), response.content[:300]
+        assert not to_sign_in(response) or name == "sign-out"
+        assert status < 500
+    elif person == "anonymous":
+        assert status == 401 if name.startswith("api-") else to_sign_in(response)
+    elif person == "outsider":
+        assert status == 404
+    else:
+        assert status == 403
+
+
+def url_of(name, project, viewer) -> str:
+    values = {
+        "project_id": project.pk,
+        "document_id": factories.make_document(project).pk,
+        "number": 1,
+        "user_id": viewer.pk,
+        "member_id": Membership.objects.get(user=viewer).pk,
+    }
+    return reverse(name, kwargs={key: values[key] for key in URLS[name]})
+
+
+def to_sign_in(response) -> bool:
+    return response.status_code == 302 and response.url.startswith(reverse("sign-in"))
+
+
+def test_a_superuser_is_an_owner_everywhere(project, superuser, sign_in):
+    assert sign_in(superuser).get(reverse("project-settings", args=[project.pk])).status_code == 200
+
+
+def test_other_peoples_tokens_cannot_be_revoked(owner, outsider, sign_in):
+    token, _ = create_token(user=owner, name="bot")
+    sign_in(outsider).post(reverse("token-revoke", args=[token.pk]))
+    assert ApiToken.objects.filter(pk=token.pk).exists()
+    sign_in(owner).post(reverse("token-revoke", args=[token.pk]))
+    assert not ApiToken.objects.filter(pk=token.pk).exists()
