@@ -1,6 +1,7 @@
 #!/usr/bin/env python
 import os
 import sys
+from io import TextIOWrapper
 
 MINIMUM = (3, 11)
 
@@ -9,6 +10,10 @@ def main() -> None:
     if sys.version_info < MINIMUM:
         sys.exit(f"Glossary Site needs Python 3.11 or newer; this is {sys.version.split()[0]}.")
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "glossary_site.settings")
+    # A terminal of another encoding shows an escape where it cannot show a character.
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     # Imported here, so that an old Python meets the sentence above and not a syntax error below.
     from django.core.management import execute_from_command_line
     from environs.exceptions import EnvError

@@ -1,7 +1,7 @@
 """The django-q2 cluster as a process that the watchdog can start, ask to stop, and kill.
 
 It is forked from the watchdog and not started as a new program: the site is loaded already, so a
-cluster is back within a tenth of a second.
+cluster is back at once.
 """
 
 import gc

@@ -43,14 +43,17 @@ def prepare_secret_key(directory: Path) -> None:
     # Written beside its place and then linked there: nobody ever reads half a key, and of two who
     # write at once the first wins. A temporary file is readable by its owner only.
     descriptor, temporary = tempfile.mkstemp(prefix=SECRET_KEY_FILE, dir=directory)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(settings.SECRET_KEY)
     try:
-        with os.fdopen(descriptor, "w") as file:
-            file.write(settings.SECRET_KEY)
         os.link(temporary, path)
+        ours = True
     except FileExistsError:
-        start_over()
+        ours = False
     finally:
         os.unlink(temporary)
+    if not ours:
+        start_over()
 
 
 def start_over(**changes: str) -> None:

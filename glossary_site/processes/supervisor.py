@@ -24,7 +24,7 @@ SILENT_SECONDS = 3.0
 
 
 class ChildFailed(Exception):
-    """A program cannot be kept running."""
+    """A program could not start."""
 
 
 @dataclass
@@ -97,7 +97,7 @@ class Supervisor:
             time.sleep(TICK_SECONDS)
 
     def watch(self) -> None:
-        """Keep all running until a stop is asked. ChildFailed if one dies again and again."""
+        """Keep all running until a stop is asked."""
         while not self._stop.asked:
             now = time.monotonic()
             for program in self._programs:
@@ -112,11 +112,8 @@ class Supervisor:
         code = program.exit_code
         program.kill()
         program.process = None
-        pause = program.restarts.pause_after_death(now)
-        if pause is None:
-            raise ChildFailed(f"The {program.name} has died too often (last exit code {code}).")
         logger.error("The %s died (exit code %s); starting it again.", program.name, code)
-        program.due = now + pause
+        program.due = now + program.restarts.pause_after_death(now)
 
     def end(self) -> None:
         """Ask all to stop, wait a little, and kill what is left. A second Ctrl-C does not wait."""

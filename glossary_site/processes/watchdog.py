@@ -69,7 +69,7 @@ class Vigil:
 
 
 class ClusterFailed(Exception):
-    """The cluster cannot be kept running."""
+    """The cluster could not start."""
 
 
 class Watchdog:
@@ -90,7 +90,7 @@ class Watchdog:
         self._restarts = Restarts()
 
     def run(self) -> None:
-        """Until a stop signal. ClusterFailed if it cannot start, or dies again and again."""
+        """Until a stop signal. ClusterFailed if it cannot start."""
         started_before = False
         while not self._stop.asked:
             cluster = ClusterProcess(self._marks)
@@ -158,10 +158,8 @@ class Watchdog:
             time.sleep(TICK_SECONDS / 4)
 
     def _pause(self, trouble: str) -> None:
-        pause = self._restarts.pause_after_death(time.monotonic())
-        if pause is None:
-            raise ClusterFailed(f"The worker cluster {trouble}; it has failed too often.")
         logger.error("The worker cluster %s; starting it again.", trouble)
-        until = time.monotonic() + pause
+        now = time.monotonic()
+        until = now + self._restarts.pause_after_death(now)
         while time.monotonic() < until and not self._stop.asked:
             time.sleep(TICK_SECONDS / 4)

@@ -1,12 +1,10 @@
 """The difference between two texts, as `diff -u` would print it, in bounded time."""
 
 import difflib
-from itertools import takewhile
+
+from projects.rendering.sequence import changes, common
 
 CONTEXT = 3
-# Matching lines costs time that grows with the square of what differs. Beyond this many lines the
-# differing part is shown as taken out and put in, which is still a true diff.
-MATCHED_LINES = 5000
 
 Opcode = tuple[str, int, int, int, int]
 
@@ -31,33 +29,17 @@ def unified(old: str, new: str, *, old_name: str, new_name: str) -> str:
 
 
 class Changes(difflib.SequenceMatcher[str]):
-    """A matcher that looks only at the part that differs, and only when that is not too large."""
+    """Python's grouping of changes into hunks, over changes found in bounded time."""
 
     def __init__(self, before: list[str], after: list[str]) -> None:
         super().__init__()
-        self._opcodes = _opcodes(before, after)
+        self._before = before
+        self._after = after
 
     def get_opcodes(self) -> list[Opcode]:  # type: ignore[override]
-        return self._opcodes
-
-
-def _opcodes(before: list[str], after: list[str]) -> list[Opcode]:
-    head = _common(before, after)
-    tail = _common(before[head:][::-1], after[head:][::-1])
-    old_end, new_end = len(before) - tail, len(after) - tail
-    if max(old_end, new_end) - head > MATCHED_LINES:
-        middle: list[Opcode] = [("replace", head, old_end, head, new_end)]
-    else:
-        matcher = difflib.SequenceMatcher(a=before[head:old_end], b=after[head:new_end])
-        middle = [
-            (kind, head + i1, head + i2, head + j1, head + j2)
-            for kind, i1, i2, j1, j2 in matcher.get_opcodes()
-        ]
-    return [
-        ("equal", 0, head, 0, head),
-        *middle,
-        ("equal", old_end, len(before), new_end, len(after)),
-    ]
+        same = [("equal", *stretch) for stretch in common(self._before, self._after)]
+        different = [("replace", *stretch) for stretch in changes(self._before, self._after)]
+        return sorted(same + different, key=lambda code: (code[1], code[3]))
 
 
 def _lines(text: str) -> list[str]:
@@ -65,12 +47,6 @@ def _lines(text: str) -> list[str]:
     lines = [f"{line}\n" for line in text.split("\n")]
     last = lines.pop().removesuffix("\n")
     return [*lines, last] if last else lines
-
-
-def _common(before: list[str], after: list[str]) -> int:
-    """How many lines are the same from the start."""
-    pairs = zip(before, after, strict=False)
-    return sum(1 for _same in takewhile(lambda pair: pair[0] == pair[1], pairs))
 
 
 def _span(start: int, end: int) -> str:

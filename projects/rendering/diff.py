@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from projects.rendering.sequence import ties
+from projects.rendering.sequence import changes, common
 
 CONTEXT = 3
 # A page of more rows helps nobody; the counts still cover the whole text.
@@ -68,12 +68,12 @@ class Diff:
 
 def compare(old: str, new: str, *, context: int = CONTEXT, max_rows: int = MAX_ROWS) -> Diff:
     a, b = old.split("\n"), new.split("\n")
-    changes = list(_changes(a, b))
+    stretches = list(changes(a, b))
     words = _Words(a, b)
     hunks: list[Hunk] = []
     room, position = max_rows, 0  # `position`: the first line of the old text not yet dealt with
     hidden = 0
-    for index, (low_a, high_a, low_b, high_b) in enumerate(changes):
+    for index, (low_a, high_a, low_b, high_b) in enumerate(stretches):
         rows = high_a - low_a + high_b - low_b
         if room <= 0:
             hidden += rows
@@ -88,27 +88,18 @@ def compare(old: str, new: str, *, context: int = CONTEXT, max_rows: int = MAX_R
         shown_b = min(high_b - low_b, room - shown_a)
         lines += words.lines(low_a, low_a + shown_a, low_b, low_b + shown_b)
         hidden += rows - shown_a - shown_b
-        next_change = changes[index + 1][0] if index + 1 < len(changes) else len(a)
+        next_change = stretches[index + 1][0] if index + 1 < len(stretches) else len(a)
         position = min(high_a + context, next_change)
         if not hidden:
             lines += [_same(a, i, i + high_b - high_a) for i in range(high_a, position)]
         room -= rows
     return Diff(
         hunks=hunks,
-        added=sum(high_b - low_b for _, _, low_b, high_b in changes),
-        removed=sum(high_a - low_a for low_a, high_a, _, _ in changes),
+        added=sum(high_b - low_b for _, _, low_b, high_b in stretches),
+        removed=sum(high_a - low_a for low_a, high_a, _, _ in stretches),
         skipped=0 if hidden else len(a) - position,
         hidden=hidden,
     )
-
-
-def _changes(a: list[str], b: list[str]) -> Iterator[tuple[int, int, int, int]]:
-    """The stretches that differ, as half-open ranges in both texts."""
-    i = j = 0
-    for tied_i, tied_j in [*ties(a, b), (len(a), len(b))]:
-        if tied_i > i or tied_j > j:
-            yield i, tied_i, j, tied_j
-        i, j = tied_i + 1, tied_j + 1
 
 
 def _same(a: list[str], i: int, j: int) -> Line:
@@ -167,8 +158,10 @@ def _alike(old: list[str], new: list[str]) -> float:
 
 
 def _marked(old: list[str], new: list[str]) -> tuple[list[Part], list[Part]]:
-    tied = ties(old, new)
-    return _parts(old, {i for i, _ in tied}), _parts(new, {j for _, j in tied})
+    kept = list(common(old, new))
+    kept_old = {i for low, high, _, _ in kept for i in range(low, high)}
+    kept_new = {j for _, _, low, high in kept for j in range(low, high)}
+    return _parts(old, kept_old), _parts(new, kept_new)
 
 
 def _parts(words: list[str], kept: set[int]) -> list[Part]:

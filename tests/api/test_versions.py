@@ -5,8 +5,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projects.api import diff
 from projects.api.diff import unified
+from projects.rendering import sequence
 from tests.factories import make_document, make_project
 
 
@@ -92,9 +92,9 @@ texts = st.lists(st.sampled_from(["a", "b", "c", "", "\u2028", "\\"]), max_size=
 
 
 @pytest.mark.skipif(shutil.which("patch") is None, reason="needs the patch command")
-@pytest.mark.parametrize("matched", [5000, 3])
-def test_patch_makes_the_new_text_of_the_old_one(tmp_path, monkeypatch, matched):
-    monkeypatch.setattr(diff, "MATCHED_LINES", matched)
+@pytest.mark.parametrize("most", [sequence.MAX_PRODUCT, 3])
+def test_patch_makes_the_new_text_of_the_old_one(tmp_path, monkeypatch, most):
+    monkeypatch.setattr(sequence, "MAX_PRODUCT", most)
 
     @settings(max_examples=60, deadline=None, derandomize=True, database=None)
     @given(texts, texts)

@@ -3,7 +3,6 @@
 import re
 import time
 from html.parser import HTMLParser
-from itertools import pairwise
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +12,7 @@ from projects.rendering import budget, front_matter, links
 from projects.rendering.clean import ATTRIBUTES, TAGS
 from projects.rendering.diff import ADDED, REMOVED, SAME, compare
 from projects.rendering.markdown import render, render_plain, slugify
-from projects.rendering.sequence import ties
+from projects.rendering.sequence import changes, common
 from tests import factories
 
 VOID = {"br", "hr"}
@@ -551,10 +550,12 @@ class TestDiff:
 
     @given(st.lists(st.integers(0, 3), max_size=14), st.lists(st.integers(0, 3), max_size=14))
     @settings(max_examples=300, deadline=None)
-    def test_ties_rise_on_both_sides(self, old, new):
-        found = ties(old, new)
-        assert all(old[i] == new[j] for i, j in found)
-        assert all(a < c and b < d for (a, b), (c, d) in pairwise(found))
+    def test_what_is_common_and_what_changed_make_up_both_sides(self, old, new):
+        same, different = list(common(old, new)), list(changes(old, new))
+        assert all(old[a:b] == new[c:d] for a, b, c, d in same)
+        stretches = sorted(same + different, key=lambda stretch: (stretch[0], stretch[2]))
+        assert [item for a, b, _, _ in stretches for item in old[a:b]] == old
+        assert [item for _, _, c, d in stretches for item in new[c:d]] == new
 
     @pytest.mark.parametrize(
         "make",

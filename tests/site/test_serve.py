@@ -15,7 +15,7 @@ import pytest
 from glossary_site.processes import restarts
 from glossary_site.processes import supervisor as supervisor_module
 from glossary_site.processes.stopping import StopSignals
-from glossary_site.processes.supervisor import ChildFailed, Program, Supervisor
+from glossary_site.processes.supervisor import Program, Supervisor
 from projects.sample.load import NAME
 from tests.site.running import (
     PATIENCE,
@@ -192,15 +192,29 @@ def program(code: str, tmp_path: Path) -> Program:
     return Program(name="little program", command=command, environment={}, directory=tmp_path)
 
 
-def test_what_dies_again_and_again_is_given_up(tmp_path, monkeypatch, caplog):
+def test_what_dies_again_and_again_is_started_again_while_the_rest_lives(
+    tmp_path, monkeypatch, caplog
+):
     monkeypatch.setattr(restarts, "FIRST_PAUSE", 0.01)
-    little = program("raise SystemExit(7)", tmp_path)
-    supervisor = Supervisor([little], cast(StopSignals, NoSignal()))
-    little.start()
-    with pytest.raises(ChildFailed, match=r"too often \(last exit code 7\)"):
-        supervisor.watch()
-    assert caplog.text.count("starting it again") == restarts.MOST_DEATHS - 1
+    monkeypatch.setattr(restarts, "LONGEST_PAUSE", 0.05)
+
+    class StopAfterSixDeaths:
+        insisted = True
+
+        @property
+        def asked(self) -> bool:
+            return caplog.text.count("starting it again") >= 6
+
+    mortal = program("raise SystemExit(7)", tmp_path)
+    steady = program("import time; time.sleep(60)", tmp_path)
+    supervisor = Supervisor([mortal, steady], cast(StopSignals, StopAfterSixDeaths()))
+    mortal.start()
+    steady.start()
+    supervisor.watch()
+    assert "little program died (exit code 7)" in caplog.text
+    assert steady.alive
     supervisor.end()
+    assert not steady.alive
 
 
 def test_what_does_not_stop_when_asked_is_killed(tmp_path, monkeypatch):

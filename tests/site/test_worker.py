@@ -9,7 +9,7 @@ import pytest
 from django_q.models import Schedule
 
 from glossary_site.processes.heartbeat import Marks
-from glossary_site.processes.restarts import MOST_DEATHS, WINDOW_SECONDS, Restarts
+from glossary_site.processes.restarts import LONGEST_PAUSE, WINDOW_SECONDS, Restarts
 from glossary_site.processes.schedules import TIMERS, ensure_schedules
 from glossary_site.processes.watchdog import TICK_SECONDS, Verdict, Vigil
 from tests.site.running import Running, Site, free_port, gone, migrated_site, wait_for
@@ -183,12 +183,11 @@ def test_the_busy_mark_of_a_dead_process_does_not_count(tmp_path):
     assert marks.busy_workers() == 1
 
 
-def test_restarts_wait_longer_each_time_and_end_when_they_are_too_many():
+def test_restarts_wait_longer_each_time_up_to_a_limit():
     restarts = Restarts()
-    pauses = [restarts.pause_after_death(second) or 0 for second in range(MOST_DEATHS - 1)]
+    pauses = [restarts.pause_after_death(second) for second in range(20)]
     assert pauses == sorted(pauses)
-    assert pauses[0] > 0
-    assert restarts.pause_after_death(MOST_DEATHS) is None
+    assert 0 < pauses[0] < pauses[-1] == LONGEST_PAUSE
     # Deaths of long ago are forgiven.
     assert restarts.pause_after_death(2 * WINDOW_SECONDS) == pauses[0]
 
