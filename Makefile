@@ -1,5 +1,8 @@
 # Two commands matter: `make run` and `make test`. `make help` lists the rest.
-PYTHON ?= $(shell command -v python3.13 || command -v python3.12 || command -v python3.11 || command -v python3)
+NEW_ENOUGH := -c 'import sys; sys.exit(sys.version_info < (3, 11))'
+# The first that runs and is new enough; else plain python3, for the sentence that it is too old.
+PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.11; do \
+	"$$name" $(NEW_ENOUGH) 2>/dev/null && echo "$$name" && exit; done; echo python3)
 HOST ?= 127.0.0.1
 PORT ?= 8000
 DATA ?= $(CURDIR)/data
@@ -62,8 +65,8 @@ clean: ## remove .venv and caches; data stays
 	rm -f $(CATALOGUES)
 
 $(VENV)/bin/python:
-	@test -n "$(PYTHON)" || { echo "Glossary Site needs Python 3.11 or newer, and no python3 was found. Install it, or name one: make run PYTHON=/path/to/python3.11"; exit 1; }
-	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Glossary Site needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -c 'import platform; print(platform.python_version())'). Name another one: make run PYTHON=/path/to/python3.11"; exit 1; }
+	@command -v $(PYTHON) >/dev/null || { echo "Glossary Site needs Python 3.11 or newer, and $(PYTHON) was not found. Install it, or name one: make run PYTHON=/path/to/python3.11"; exit 1; }
+	@$(PYTHON) $(NEW_ENOUGH) || { echo "Glossary Site needs Python 3.11 or newer; $(PYTHON) is $$($(PYTHON) -c 'import platform; print(platform.python_version())'). Name another one: make run PYTHON=/path/to/python3.11"; exit 1; }
 	@$(PYTHON) -c 'import ensurepip, venv' 2>/dev/null || { echo "Glossary Site needs Python's venv module (on Debian and Ubuntu: apt install python3-venv)."; exit 1; }
 	@echo "Setting up $(VENV) …"
 	@$(PYTHON) -m venv $(VENV)
