@@ -3,6 +3,11 @@
 from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
+
+admin.site.site_header = _("Glossary Site: administration")
+admin.site.site_title = _("Glossary Site: administration")
+admin.site.index_title = _("All tables")
 
 
 class ReadOnlyAdmin(admin.ModelAdmin):

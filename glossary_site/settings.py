@@ -152,7 +152,7 @@ Q_CLUSTER = {
     "save_limit": -1,
     "poll": 0.05,
     "catch_up": False,
-    "label": "Task broker",
+    "label": _("Task broker"),
     **({"redis": REDIS_URL} if REDIS_URL else {"orm": "default"}),
 }
 

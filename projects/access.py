@@ -50,9 +50,12 @@ def role_of(actor: Actor, project: Project) -> Role | None:
     return Role(role[0]) if role else None
 
 
-def can(actor: Actor, action: Action, project: Project) -> bool:
-    role = role_of(actor, project)
+def allows(role: Role | None, action: Action) -> bool:
     return role is not None and ROLE_ORDER.index(role) >= ROLE_ORDER.index(action.value)
+
+
+def can(actor: Actor, action: Action, project: Project) -> bool:
+    return allows(role_of(actor, project), action)
 
 
 def visible_projects(actor: Actor) -> ProjectQuerySet:
@@ -66,9 +69,10 @@ def visible_projects(actor: Actor) -> ProjectQuerySet:
 def project_for(actor: Actor, project_id: int, action: Action = Action.VIEW) -> Project:
     """The project, if the actor may do this in it; else 404 for outsiders, 403 for members."""
     project = Project.objects.filter(pk=project_id).first()
-    if project is None or not can(actor, Action.VIEW, project):
+    role = role_of(actor, project) if project else None
+    if project is None or role is None:
         raise Http404(_("There is no such project, or you are not a member of it."))
-    if not can(actor, action, project):
+    if not allows(role, action):
         raise PermissionDenied(
             _("This needs the role “%(role)s” in the project.") % {"role": action.value.label}
         )
@@ -78,3 +82,8 @@ def project_for(actor: Actor, project_id: int, action: Action = Action.VIEW) -> 
 def author_of(actor: Actor) -> User | None:
     """The person to write into the history; a command run by the operator has none."""
     return actor if isinstance(actor, User) else None
+
+
+def name_of(actor: Actor) -> str:
+    """What the news call the author; empty where there is none."""
+    return str(author_of(actor) or "")

@@ -1,3 +1,5 @@
+from enum import StrEnum
+
 from django.db.models import TextChoices
 from django.utils.translation import gettext_lazy as _
 
@@ -39,3 +41,12 @@ class Format(TextChoices):
     HTML = "html", _("HTML")
     DOCX = "docx", _("Word document")
     PDF = "pdf", _("PDF")
+
+
+class Outcome(StrEnum):
+    """What became of a file or a text that was handed in."""
+
+    CREATED = "created"
+    UPDATED = "updated"
+    UNCHANGED = "unchanged"
+    REFUSED = "refused"

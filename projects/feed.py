@@ -4,9 +4,9 @@ from typing import Any
 
 from projects.access import Action, Actor, can
 from projects.models import Project
-from projects.services.members import ACCESS_EVENTS
 
-__all__ = ["ACCESS_EVENTS", "may_read", "snapshot", "stream_of"]
+# The news after which an open feed looks at its reader's access again.
+ACCESS_EVENTS = frozenset({"member.changed", "member.removed", "project.deleted"})
 
 
 def stream_of(project_id: int) -> str:

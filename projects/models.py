@@ -18,7 +18,7 @@ class Project(models.Model):
         _("main language"), max_length=2, choices=Language, default=Language.ENGLISH
     )
     members = models.ManyToManyField(User, through="Membership", related_name="projects")
-    created_at = models.DateTimeField(_("made"), auto_now_add=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     updated_at = models.DateTimeField(_("changed"), auto_now=True)
 
     objects = ProjectQuerySet.as_manager()
@@ -86,7 +86,7 @@ class Document(models.Model):
     source = models.CharField(_("source"), max_length=10, choices=Source)
     # The number of its newest DocumentVersion.
     version = models.PositiveIntegerField(_("version"), default=1)
-    created_at = models.DateTimeField(_("added"), auto_now_add=True)
+    created_at = models.DateTimeField(_("added at"), auto_now_add=True)
     # When the text last changed; a rename does not touch it.
     updated_at = models.DateTimeField(_("changed"))
 

@@ -12,7 +12,7 @@ from typing import Any
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 
 from glossary_site.live.models import Event
 from projects.choices import Role
@@ -63,9 +63,15 @@ def strong(text: object) -> SafeString:
     return format_html("<strong>{}</strong>", str(text))
 
 
+def person(name: object) -> SafeString:
+    """A name as the reader's language speaks of people: in Japanese with さん."""
+    return say(pgettext("person", "%(name)s"), name=strong(name))
+
+
 def by(payload: Payload) -> SafeString:
     """Who did it; a command run on the machine itself has no person's name."""
-    return strong(payload.get("by") or _("An operator"))
+    name = payload.get("by")
+    return person(name) if name else strong(_("An operator"))
 
 
 def _path(value: object) -> SafeString:
@@ -114,7 +120,7 @@ def _member_added(payload: Payload) -> SafeString:
     return say(
         _("%(by)s added %(user)s as %(role)s."),
         by=by(payload),
-        user=strong(payload.get("user", "")),
+        user=person(payload.get("user", "")),
         role=_role(payload),
     )
 
@@ -123,7 +129,7 @@ def _member_changed(payload: Payload) -> SafeString:
     return say(
         _("%(by)s changed the role of %(user)s to %(role)s."),
         by=by(payload),
-        user=strong(payload.get("user", "")),
+        user=person(payload.get("user", "")),
         role=_role(payload),
     )
 
@@ -131,8 +137,8 @@ def _member_changed(payload: Payload) -> SafeString:
 def _member_removed(payload: Payload) -> SafeString:
     user = payload.get("user", "")
     if user and user == payload.get("by"):
-        return say(_("%(user)s left the project."), user=strong(user))
-    return say(_("%(by)s removed %(user)s."), by=by(payload), user=strong(user))
+        return say(_("%(user)s left the project."), user=person(user))
+    return say(_("%(by)s removed %(user)s."), by=by(payload), user=person(user))
 
 
 def _documents_stored(payload: Payload) -> SafeString:

@@ -3,24 +3,11 @@
 from collections.abc import Sequence
 from typing import BinaryIO, cast
 
-from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
-from projects.intake.limits import Limits
-from projects.intake.reader import Incoming
-
-
-def limits() -> Limits:
-    """What the settings allow one upload to ask of the site."""
-    return Limits(
-        max_file_bytes=settings.MAX_FILE_BYTES,
-        max_files=settings.MAX_UPLOAD_FILES,
-        max_archive_bytes=settings.MAX_ARCHIVE_BYTES,
-        max_archive_ratio=settings.MAX_ARCHIVE_RATIO,
-        conversion_seconds=settings.CONVERSION_SECONDS,
-    )
+from projects.intake.files import Incoming
 
 
 def incoming_from_request(files: Sequence[UploadedFile], paths: Sequence[str]) -> list[Incoming]:

@@ -1,5 +1,6 @@
 from django.contrib.auth.models import AbstractUser
 from django.db import models
+from django.utils.translation import get_language
 from django.utils.translation import gettext_lazy as _
 
 
@@ -13,6 +14,13 @@ class User(AbstractUser):
         verbose_name = _("user")
         verbose_name_plural = _("users")
 
+    def get_full_name(self) -> str:
+        """In Japanese the family name comes first."""
+        names = [self.first_name, self.last_name]
+        if get_language() == "ja":
+            names.reverse()
+        return " ".join(names).strip()
+
 
 class ApiToken(models.Model):
     """A personal key for programs. Only its hash is kept, so it can be shown just once."""
@@ -24,7 +32,7 @@ class ApiToken(models.Model):
     # What a person recognises it by afterwards; too short to guess the rest from.
     prefix = models.CharField(_("beginning"), max_length=12)
     digest = models.CharField(_("digest"), max_length=64, unique=True)
-    created_at = models.DateTimeField(_("made"), auto_now_add=True)
+    created_at = models.DateTimeField(_("created at"), auto_now_add=True)
     last_used_at = models.DateTimeField(_("last used"), null=True, blank=True)
 
     class Meta:

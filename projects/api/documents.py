@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.db import transaction
 from django.http import Http404, HttpResponse
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
@@ -17,11 +16,10 @@ from rest_framework.response import Response
 
 from glossary_site.api.parsers import JsonParser
 from glossary_site.api.schema import operation
-from glossary_site.errors import Refusal
 from projects.access import Action
 from projects.api.base import ProjectView
 from projects.api.filters import DocumentFilter
-from projects.api.intake import draft_of, drafts_of, store_all
+from projects.api.intake import drafts_of, store_all
 from projects.api.serializers import (
     DocumentSerializer,
     DocumentStoredSerializer,
@@ -31,20 +29,13 @@ from projects.api.serializers import (
     ResultsSerializer,
     UploadSerializer,
 )
-from projects.choices import Source
-from projects.intake.errors import Refused
+from projects.choices import Outcome, Source
 from projects.intake.reader import read
-from projects.models import Document, Project
+from projects.limits import limits
+from projects.models import Document
 from projects.querysets import DocumentQuerySet
-from projects.services.documents import (
-    CREATED,
-    UNCHANGED,
-    Stored,
-    delete_documents,
-    rename_document,
-    store_documents,
-)
-from projects.uploads import incoming_from_request, limits
+from projects.services.documents import Stored, delete_documents, store_document, update_document
+from projects.uploads import incoming_from_request
 
 TAG = "documents"
 MARKDOWN = "text/markdown"
@@ -62,22 +53,10 @@ class DocumentView(ProjectView):
             raise Http404(_("This project has no such document."))
         return document
 
-    def store(self, *, project: Project, path: str, content: str) -> Stored:
-        try:
-            draft = draft_of(path=path, content=content, limits=limits())
-        except Refused as error:
-            too_large = error.code == "file_too_large"
-            raise Refusal(error.code, error.message, status=413 if too_large else 400) from error
-        (stored,) = store_documents(
-            project=project, drafts=[draft], source=Source.API, actor=self.actor
-        )
-        assert isinstance(stored, Stored)  # a draft is never rejected
-        return stored
 
-
-def stored_row(document_id: int, outcome: str) -> dict[str, Any]:
-    document = Document.objects.listed().get(pk=document_id)
-    return {**DocumentSerializer(document).data, "outcome": outcome}
+def stored_row(stored: Stored) -> dict[str, Any]:
+    document = Document.objects.listed().get(pk=stored.document_id)
+    return {**DocumentSerializer(document).data, "outcome": stored.outcome}
 
 
 class DocumentList(DocumentView):
@@ -126,10 +105,11 @@ class DocumentList(DocumentView):
             upload = self.body(UploadSerializer)
             incoming = incoming_from_request(upload["files"], upload.get("paths", []))
             return store_all(project=project, drafts=read(incoming, limits()), actor=self.actor)
-        stored = self.store(project=project, **self.body(DocumentWriteSerializer))
-        is_new = stored.outcome == CREATED
+        text = self.body(DocumentWriteSerializer)
+        stored = store_document(project=project, source=Source.API, actor=self.actor, **text)
+        is_new = stored.outcome == Outcome.CREATED
         return Response(
-            stored_row(stored.document_id, stored.outcome),
+            stored_row(stored),
             status=status.HTTP_201_CREATED if is_new else status.HTTP_200_OK,
         )
 
@@ -170,24 +150,9 @@ class DocumentDetail(DocumentView):
         errors=[400, 403, 404, 409, 413, 415],
     )
     def patch(self, request: Request, project_id: int, document_id: int) -> Response:
-        project = self.project(Action.EDIT_DOCUMENTS)
+        document = self.document(self.documents(Action.EDIT_DOCUMENTS).listed())
         changes = self.body(DocumentWriteSerializer, partial=True)
-        outcome = UNCHANGED
-        with transaction.atomic():
-            # Texts are stored by path. With both rows locked, in the order in which the services
-            # lock them, nobody can rename the document between finding and writing it.
-            list(Project.objects.select_for_update().filter(pk=project.pk))
-            locked = project.documents.select_for_update(of=("self",)).listed()
-            document = self.document(locked.select_related("project"))
-            if "path" in changes:
-                document = rename_document(
-                    document=document, path=changes["path"], actor=self.actor
-                )
-            if "content" in changes:
-                outcome = self.store(
-                    project=project, path=document.path, content=changes["content"]
-                ).outcome
-        return Response(stored_row(document.pk, outcome))
+        return Response(stored_row(update_document(document=document, actor=self.actor, **changes)))
 
     @operation(
         "documents_delete",

@@ -10,12 +10,9 @@ from glossary_site.api.fields import Text
 from glossary_site.api.views import BIGGEST_ID
 from glossary_site.live.reading import PAGE
 from glossary_site.people.models import User
-from projects.choices import Language, Role
+from projects.choices import Language, Outcome, Role
 from projects.glance import FACTS
 from projects.models import Document, DocumentVersion, Membership, Project
-
-OUTCOMES = ("created", "updated", "unchanged")
-
 
 # Projects
 
@@ -132,7 +129,9 @@ class DocumentTextSerializer(DocumentSerializer):
 class DocumentStoredSerializer(DocumentSerializer):
     """A document after its text was handed in, and whether that changed anything."""
 
-    outcome = serializers.ChoiceField(choices=OUTCOMES, read_only=True)
+    outcome = serializers.ChoiceField(
+        choices=[outcome.value for outcome in Outcome if outcome != Outcome.REFUSED], read_only=True
+    )
 
     class Meta(DocumentSerializer.Meta):
         fields = (*DocumentSerializer.Meta.fields, "outcome")
@@ -176,7 +175,7 @@ class ResultSerializer(serializers.Serializer[Any]):
     """What became of one file."""
 
     path = serializers.CharField()
-    outcome = serializers.ChoiceField(choices=(*OUTCOMES, "refused"))
+    outcome = serializers.ChoiceField(choices=[outcome.value for outcome in Outcome])
     document = serializers.IntegerField(allow_null=True, help_text="Its id; null when refused.")
     version = serializers.IntegerField(allow_null=True)
     code = serializers.CharField(allow_null=True, help_text="Why it was refused, for programs.")

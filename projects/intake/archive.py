@@ -124,7 +124,7 @@ class _Meter:
             self.is_over = self._traps >= MAX_TRAPS
             raise Refused(
                 "archive_ratio",
-                _("It unpacks to more than %(ratio)s times its size, as only traps do."),
+                _("It unpacks to more than %(ratio)s times its size, as only zip bombs do."),
                 ratio=self._limits.max_archive_ratio,
             )
         if self._is_trap(self._total - self._in_traps, self._archive_bytes):
@@ -132,7 +132,7 @@ class _Meter:
             raise Refused(
                 "archive_ratio",
                 _(
-                    "The archive unpacks to more than %(ratio)s times its size, as only traps do; "
+                    "The archive unpacks to more than %(ratio)s times its size, as only zip bombs do; "
                     "the files from here on were left out."
                 ),
                 ratio=self._limits.max_archive_ratio,

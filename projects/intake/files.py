@@ -3,8 +3,9 @@
 import io
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import BinaryIO
+from typing import BinaryIO, ClassVar
 
+from projects.choices import Outcome
 from projects.intake.errors import Refused
 from projects.intake.paths import displayable
 
@@ -38,6 +39,7 @@ class Rejected:
     path: str
     code: str
     message: str
+    outcome: ClassVar[Outcome] = Outcome.REFUSED
 
     @classmethod
     def because(cls, path: str, refused: Refused) -> "Rejected":

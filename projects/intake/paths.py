@@ -83,7 +83,7 @@ def clean_path(raw: str) -> str:
     if not segments:
         raise Refused("path_empty", _("The path names no file."))
     if ".." in segments:
-        raise Refused("path_parent", _("The path leads out of its folder with “..”."))
+        raise Refused("path_parent", _("The path must not contain “..”."))
     path = "/".join(segments)
     # "./C:/x" only shows its drive once the dot is gone.
     _refuse_absolute(path)

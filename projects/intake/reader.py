@@ -19,8 +19,6 @@ from projects.intake.paths import clean_path
 from projects.intake.titles import title_of
 from projects.intake.worker import Converter
 
-__all__ = ["Draft", "Incoming", "Rejected", "read", "title_of"]
-
 CHUNK = 2**16
 
 

@@ -31,7 +31,7 @@ REASONS: dict[str, tuple[str, object]] = {
     ),
     "pdf_garbled": (
         "conversion_failed",
-        _("The letters of the PDF cannot be told: its fonts do not say which is which."),
+        _("The text of the PDF cannot be read: its fonts do not map to letters."),
     ),
     "pdf_broken": ("conversion_failed", _("The PDF is damaged and cannot be opened.")),
     "docx_password": (

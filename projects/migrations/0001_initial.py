@@ -72,7 +72,7 @@ class Migration(migrations.Migration):
                         verbose_name="main language",
                     ),
                 ),
-                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="made")),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created at")),
                 ("updated_at", models.DateTimeField(auto_now=True, verbose_name="changed")),
                 (
                     "members",
@@ -144,7 +144,7 @@ class Migration(migrations.Migration):
                     ),
                 ),
                 ("version", models.PositiveIntegerField(default=1, verbose_name="version")),
-                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="added")),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="added at")),
                 ("updated_at", models.DateTimeField(verbose_name="changed")),
                 (
                     "project",

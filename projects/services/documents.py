@@ -14,11 +14,13 @@ from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
 from glossary_site.live.services import publish
-from projects.access import Actor, author_of
-from projects.choices import Source
+from projects.access import Actor, author_of, name_of
+from projects.choices import Outcome, Source
 from projects.intake.errors import Refused
+from projects.intake.files import Draft, Rejected
 from projects.intake.paths import clean_path
-from projects.intake.reader import Draft, Rejected, title_of
+from projects.intake.texts import draft_of
+from projects.limits import limits
 from projects.models import Document, DocumentVersion, Project
 
 CHUNK_FILES = 200
@@ -26,15 +28,13 @@ CHUNK_CHARACTERS = 4_000_000
 # An event names the first few paths; pages ask for the rest.
 PATHS_IN_EVENT = 10
 
-CREATED, UPDATED, UNCHANGED = "created", "updated", "unchanged"
-
 
 @dataclass(frozen=True)
 class Stored:
     """What became of one draft."""
 
     path: str
-    outcome: str
+    outcome: Outcome
     document_id: int
     version: int
 
@@ -46,49 +46,65 @@ def store_documents(
     source: Source,
     actor: Actor,
 ) -> Iterator[Stored | Rejected]:
-    """Write texts, saying for each draft what became of it. Nothing happens until it is iterated.
+    """Write texts, saying for each draft, in their order, what became of it. Nothing happens until
+    it is iterated.
 
     The same path with new text is a new version; the same text again changes nothing.
     """
-    chunk: dict[str, Draft] = {}
-    characters = 0
-    for draft in drafts:
-        if isinstance(draft, Rejected):
-            yield draft
-            continue
-        full = len(chunk) >= CHUNK_FILES or characters + len(draft.content) > CHUNK_CHARACTERS
-        # The same path twice in a row of files is two versions, in their order.
-        if full or draft.path in chunk:
-            yield from _store_chunk(project, chunk, source, actor)
-            chunk, characters = {}, 0
-        chunk[draft.path] = draft
-        characters += len(draft.content)
-    if chunk:
-        yield from _store_chunk(project, chunk, source, actor)
+    for chunk in _chunks(drafts):
+        texts = {draft.path: draft for draft in chunk if isinstance(draft, Draft)}
+        stored = _store_chunk(project, texts, source, actor) if texts else {}
+        for draft in chunk:
+            yield draft if isinstance(draft, Rejected) else stored[draft.path]
 
 
 def store_document(
     *, project: Project, path: str, content: str, source: Source, actor: Actor
 ) -> Stored:
-    """Write one text that is already Markdown. A path that cannot be is a Refusal."""
+    """Write one text that is already Markdown. One that cannot go in is a Refusal."""
     try:
-        path = clean_path(path)
+        draft = draft_of(path=path, content=content, limits=limits())
     except Refused as error:
-        raise Refusal(error.code, error.message, status=400) from error
-    draft = Draft(path=path, content=content, title=title_of(content, path), format="markdown")
-    (stored,) = store_documents(project=project, drafts=[draft], source=source, actor=actor)
-    assert isinstance(stored, Stored)
-    return stored
+        raise _refusal(error) from error
+    return _store_chunk(project, {draft.path: draft}, source, actor)[draft.path]
+
+
+def _refusal(error: Refused) -> Refusal:
+    """Of a single text, a bad one is the whole answer."""
+    too_large = error.code == "file_too_large"
+    return Refusal(error.code, error.message, status=413 if too_large else 400)
+
+
+def _chunks(drafts: Iterable[Draft | Rejected]) -> Iterator[list[Draft | Rejected]]:
+    chunk: list[Draft | Rejected] = []
+    paths: set[str] = set()
+    characters = 0
+    for draft in drafts:
+        size = len(draft.content) if isinstance(draft, Draft) else 0
+        full = len(chunk) >= CHUNK_FILES or characters + size > CHUNK_CHARACTERS
+        # The same path twice in a row of files is two versions, in their order.
+        if chunk and (full or draft.path in paths):
+            yield chunk
+            chunk, paths, characters = [], set(), 0
+        chunk.append(draft)
+        paths.add(draft.path)
+        characters += size
+    if chunk:
+        yield chunk
+
+
+def _lock(project: Project) -> None:
+    """The project's row is the lock: two uploads of one path make two versions, not an error, and
+    nothing is written into a project that is being deleted."""
+    if not Project.objects.select_for_update().filter(pk=project.pk).exists():
+        raise Refusal("project_gone", _("The project was deleted meanwhile."), status=404)
 
 
 @transaction.atomic
 def _store_chunk(
     project: Project, chunk: dict[str, Draft], source: Source, actor: Actor
-) -> list[Stored]:
-    # The project's row is the lock: two uploads of one path make two versions, not an error, and
-    # nothing is written into a project that is being deleted.
-    if not Project.objects.select_for_update().filter(pk=project.pk).exists():
-        raise Refusal("project_gone", _("The project was deleted meanwhile."), status=404)
+) -> dict[str, Stored]:
+    _lock(project)
     present = {
         document.path: document
         for document in Document.objects.filter(project=project, path__in=chunk).only(
@@ -96,20 +112,20 @@ def _store_chunk(
         )
     }
     now = timezone.now()
-    outcomes: dict[str, str] = {}
+    outcomes: dict[str, Outcome] = {}
     written: list[Document] = []
     for path, draft in chunk.items():
         data = draft.content.encode()
         digest = hashlib.sha256(data).hexdigest()
         document = present.get(path)
         if document is None:
-            outcomes[path] = CREATED
+            outcomes[path] = Outcome.CREATED
             present[path] = document = Document(project=project, path=path, version=0)
         elif document.file_hash == digest:
-            outcomes[path] = UNCHANGED
+            outcomes[path] = Outcome.UNCHANGED
             continue
         else:
-            outcomes[path] = UPDATED
+            outcomes[path] = Outcome.UPDATED
         document.title = draft.title
         document.content = draft.content
         document.file_hash = digest
@@ -122,7 +138,10 @@ def _store_chunk(
     _write(written, actor)
     if written:
         _publish(project, actor, written, outcomes)
-    return [Stored(path, outcomes[path], present[path].pk, present[path].version) for path in chunk]
+    return {
+        path: Stored(path, outcomes[path], present[path].pk, present[path].version)
+        for path in chunk
+    }
 
 
 def _write(documents: list[Document], actor: Actor) -> None:
@@ -148,18 +167,43 @@ def _write(documents: list[Document], actor: Actor) -> None:
 
 
 def _publish(
-    project: Project, actor: Actor, written: list[Document], outcomes: dict[str, str]
+    project: Project, actor: Actor, written: list[Document], outcomes: dict[str, Outcome]
 ) -> None:
     publish(
         project.stream,
         "documents.stored",
         {
-            "created": sum(outcome == CREATED for outcome in outcomes.values()),
-            "updated": sum(outcome == UPDATED for outcome in outcomes.values()),
+            "created": sum(outcome == Outcome.CREATED for outcome in outcomes.values()),
+            "updated": sum(outcome == Outcome.UPDATED for outcome in outcomes.values()),
             "paths": [document.path for document in written[:PATHS_IN_EVENT]],
-            "by": str(author_of(actor) or ""),
+            "by": name_of(actor),
         },
     )
+
+
+@transaction.atomic
+def update_document(
+    *, document: Document, actor: Actor, path: str | None = None, content: str | None = None
+) -> Stored:
+    """Rename a document, give it a new text, or both in one step."""
+    # Texts are stored by path. With both rows locked, the project's first as everywhere, nobody can
+    # rename the document between finding and writing it.
+    _lock(document.project)
+    rows = Document.objects.select_for_update(of=("self",)).select_related("project").listed()
+    locked = rows.filter(pk=document.pk).first()
+    if locked is None:
+        raise _document_gone()
+    if path is not None:
+        rename_document(document=locked, path=path, actor=actor)
+    if content is None:
+        return Stored(locked.path, Outcome.UNCHANGED, locked.pk, locked.version)
+    return store_document(
+        project=locked.project, path=locked.path, content=content, source=Source.API, actor=actor
+    )
+
+
+def _document_gone() -> Refusal:
+    return Refusal("document_gone", _("This document was deleted meanwhile."), status=404)
 
 
 def rename_document(*, document: Document, path: str, actor: Actor) -> Document:
@@ -167,17 +211,18 @@ def rename_document(*, document: Document, path: str, actor: Actor) -> Document:
     try:
         path = clean_path(path)
     except Refused as error:
-        raise Refusal(error.code, error.message, status=400) from error
+        raise _refusal(error) from error
     before = document.path
     if path == before:
         return document
     try:
         with transaction.atomic():
-            Document.objects.filter(pk=document.pk).update(path=path)
+            if not Document.objects.filter(pk=document.pk).update(path=path):
+                raise _document_gone()
             publish(
                 document.project.stream,
                 "document.renamed",
-                {"from": before, "path": path, "by": str(author_of(actor) or "")},
+                {"from": before, "path": path, "by": name_of(actor)},
             )
     except IntegrityError as error:
         raise Refusal(
@@ -195,14 +240,11 @@ def delete_documents(*, project: Project, ids: Iterable[int], actor: Actor) -> i
     paths = list(documents.order_by("path").values_list("path", flat=True))
     if not paths:
         return 0
-    documents.delete()
+    # Django loads what it deletes: not the texts as well.
+    documents.listed().delete()
     publish(
         project.stream,
         "documents.deleted",
-        {
-            "deleted": len(paths),
-            "paths": paths[:PATHS_IN_EVENT],
-            "by": str(author_of(actor) or ""),
-        },
+        {"deleted": len(paths), "paths": paths[:PATHS_IN_EVENT], "by": name_of(actor)},
     )
     return len(paths)

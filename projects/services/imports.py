@@ -15,11 +15,12 @@ from pathspec import GitIgnoreSpec
 from projects.access import Actor
 from projects.choices import Source
 from projects.intake.errors import Refused
+from projects.intake.files import Incoming, Rejected
 from projects.intake.limits import Limits
-from projects.intake.reader import Incoming, Rejected, read
+from projects.intake.reader import read
+from projects.limits import limits
 from projects.models import Project
 from projects.services.documents import Stored, store_documents
-from projects.uploads import limits
 
 IGNORE_FILE = ".gitignore"
 

@@ -6,12 +6,9 @@ from django.utils.translation import gettext as _
 from glossary_site.errors import Refusal
 from glossary_site.live.services import publish
 from glossary_site.people.models import User
-from projects.access import Actor, author_of
+from projects.access import Actor, name_of
 from projects.choices import Role
 from projects.models import Membership, Project
-
-# The news after which open sockets look at their access again.
-ACCESS_EVENTS = frozenset({"member.changed", "member.removed", "project.deleted"})
 
 
 @transaction.atomic
@@ -67,5 +64,8 @@ def _keep_an_owner(leaving: Membership) -> None:
 
 
 def _publish(type: str, membership: Membership, actor: Actor) -> None:
-    payload = {"user": membership.user.username, "role": membership.role}
-    publish(membership.project.stream, type, {**payload, "by": str(author_of(actor) or "")})
+    publish(
+        membership.project.stream,
+        type,
+        {"user": membership.user.username, "role": membership.role, "by": name_of(actor)},
+    )

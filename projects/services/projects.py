@@ -1,15 +1,13 @@
 """The life of a project: made, changed, cloned, deleted."""
 
-from typing import Any
-
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
 from glossary_site.live.services import publish
-from projects.access import Actor, author_of
+from projects.access import Actor, author_of, name_of
 from projects.choices import Language, Role, Source
-from projects.intake.reader import Draft
+from projects.intake.files import Draft
 from projects.models import Membership, Project
 from projects.services.documents import store_documents
 
@@ -32,7 +30,7 @@ def create_project(
             project = Project.objects.create(name=name, description=description, language=language)
             if owner is not None:
                 Membership.objects.create(project=project, user=owner, role=Role.OWNER)
-            publish(project.stream, "project.created", {"name": name, "by": str(owner or "")})
+            publish(project.stream, "project.created", {"name": name, "by": name_of(actor)})
     except IntegrityError as error:
         raise _name_taken(name) from error
     return project
@@ -50,8 +48,11 @@ def update_project(*, project: Project, actor: Actor, **changes: str) -> Project
             for key in changed:
                 setattr(project, key, changes[key])
             project.save(update_fields=[*changed, "updated_at"])
-            news: dict[str, Any] = {"name": project.name, "changed": sorted(changed)}
-            publish(project.stream, "project.changed", {**news, "by": str(author_of(actor) or "")})
+            publish(
+                project.stream,
+                "project.changed",
+                {"name": project.name, "changed": sorted(changed), "by": name_of(actor)},
+            )
     except IntegrityError as error:
         raise _name_taken(changes["name"]) from error
     return project
@@ -80,11 +81,7 @@ def clone_project(*, project: Project, actor: Actor, name: str) -> Project:
 @transaction.atomic
 def delete_project(*, project: Project, actor: Actor) -> None:
     """Remove a project with everything in it. Its feed ends with the news, for open pages."""
-    publish(
-        project.stream,
-        "project.deleted",
-        {"name": project.name, "by": str(author_of(actor) or "")},
-    )
+    publish(project.stream, "project.deleted", {"name": project.name, "by": name_of(actor)})
     project.delete()
 
 

@@ -73,9 +73,7 @@ def rename(request: HttpRequest, project_id: int, document_id: int) -> HttpRespo
             form.add_error("path", str(refusal))
         else:
             if document.path != before:
-                messages.success(
-                    request, _("“%(path)s” has its new path.") % {"path": document.path}
-                )
+                messages.success(request, _("Renamed to “%(path)s”.") % {"path": document.path})
             return redirect(document)
     context = project_context(request, project, "documents")
     context |= {"document": document, "form": form}

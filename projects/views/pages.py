@@ -13,8 +13,7 @@ from django.utils.cache import patch_vary_headers
 from django_htmx.middleware import HtmxDetails
 
 from glossary_site.live import reading
-from projects.access import role_of
-from projects.choices import ROLE_ORDER, Role
+from projects.access import Action, allows, role_of
 from projects.models import Project
 
 PAGE_SIZE = 50
@@ -165,15 +164,14 @@ def project_context(request: HttpRequest, project: Project, tab: str) -> dict[st
     that comes while the page is made then arrives by the feed, and is never missed."""
     live_after = reading.position(project.stream).last
     role = role_of(request.user, project)
-    rank = -1 if role is None else ROLE_ORDER.index(role)
     return {
         "project": project,
         "nav": "projects",
         "tab": tab,
         "live_after": live_after,
         "role": role,
-        "can_edit": rank >= ROLE_ORDER.index(Role.EDITOR),
-        "can_manage": rank >= ROLE_ORDER.index(Role.OWNER),
+        "can_edit": allows(role, Action.EDIT_DOCUMENTS),
+        "can_manage": allows(role, Action.MANAGE),
         "document_count": project.documents.count(),
         "member_count": project.memberships.count(),
     }

@@ -12,17 +12,16 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from glossary_site.errors import Refusal
 from projects.access import Action, project_for
-from projects.choices import Source
+from projects.choices import Outcome, Source
 from projects.intake.errors import readable_size
-from projects.intake.files import Incoming
-from projects.intake.reader import Rejected, read
+from projects.intake.files import Incoming, Rejected
+from projects.intake.reader import read
+from projects.limits import limits
 from projects.models import Project
-from projects.services.documents import CREATED, UNCHANGED, UPDATED, Stored, store_documents
-from projects.uploads import incoming_from_request, limits
+from projects.services.documents import Stored, store_documents
+from projects.uploads import incoming_from_request
 from projects.views.document_forms import PasteForm
 from projects.views.pages import project_context
-
-REFUSED = "refused"
 
 
 @require_safe
@@ -71,26 +70,15 @@ def upload(request: HttpRequest, project_id: int) -> HttpResponse:
     status = refusal.status if refusal else 200
     context: dict[str, Any] = {
         "project": project,
-        "results": [_row(result) for result in results],
+        "results": results,
         "refusal": refusal,
     }
     if request.headers.get("X-Requested-With") == "XMLHttpRequest":
         return render(request, "documents/_results.html", context, status=status)
-    counts = Counter(row["outcome"] for row in context["results"])
+    counts = Counter(result.outcome for result in results)
     context |= project_context(request, project, "documents")
-    context |= {"counts": {key: counts[key] for key in (CREATED, UPDATED, UNCHANGED, REFUSED)}}
+    context |= {"counts": {outcome: counts[outcome] for outcome in Outcome}}
     return render(request, "documents/results.html", context, status=status)
-
-
-def _row(result: Stored | Rejected) -> dict[str, Any]:
-    if isinstance(result, Rejected):
-        return {"outcome": REFUSED, "path": result.path, "reason": result.message}
-    return {
-        "outcome": result.outcome,
-        "path": result.path,
-        "document_id": result.document_id,
-        "version": result.version,
-    }
 
 
 @require_http_methods(["GET", "HEAD", "POST"])
@@ -116,7 +104,7 @@ def paste(request: HttpRequest, project_id: int) -> HttpResponse:
         return _add_page(request, project, form)
     if len(results) != 1:
         # The name of a file that systems leave behind, which an upload silently skips.
-        form.add_error("path", _("Choose another name; files called so are left out."))
+        form.add_error("path", _("Files with this name are skipped. Choose another name."))
         return _add_page(request, project, form)
     (result,) = results
     if isinstance(result, Rejected):
@@ -129,8 +117,8 @@ def paste(request: HttpRequest, project_id: int) -> HttpResponse:
 
 def _said(stored: Stored) -> str:
     sentences = {
-        CREATED: _("“%(path)s” was added."),
-        UPDATED: _("“%(path)s” has a new version: %(version)d."),
-        UNCHANGED: _("“%(path)s” already has exactly this text; nothing changed."),
+        Outcome.CREATED: _("“%(path)s” was added."),
+        Outcome.UPDATED: _("“%(path)s” has a new version: %(version)d."),
+        Outcome.UNCHANGED: _("“%(path)s” already has exactly this text; nothing changed."),
     }
     return sentences[stored.outcome] % {"path": stored.path, "version": stored.version}

@@ -131,7 +131,7 @@ class Migration(migrations.Migration):
                 ("name", models.CharField(max_length=100, verbose_name="name")),
                 ("prefix", models.CharField(max_length=12, verbose_name="beginning")),
                 ("digest", models.CharField(max_length=64, unique=True, verbose_name="digest")),
-                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="made")),
+                ("created_at", models.DateTimeField(auto_now_add=True, verbose_name="created at")),
                 (
                     "last_used_at",
                     models.DateTimeField(blank=True, null=True, verbose_name="last used"),

@@ -7,20 +7,19 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from django.core.exceptions import ValidationError
+from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
-from projects.access import Action, Actor, can, visible_projects
-from projects.intake.reader import Rejected
+from projects.access import Action, Actor, project_for, visible_projects
+from projects.choices import Outcome
+from projects.intake.files import Rejected
 from projects.management.acting import actor_named, add_actor_argument
 from projects.models import Project
-from projects.services.documents import CREATED, UNCHANGED, UPDATED
 from projects.services.imports import import_folder
 from projects.services.projects import create_project
 
-REFUSED = "refused"
 EVERYTHING_REFUSED = 2
 PROGRESS_SECONDS = 0.2
 
@@ -63,21 +62,19 @@ class Command(BaseCommand):
                 "%(created)s created, %(updated)s updated, %(unchanged)s unchanged, "
                 "%(refused)s refused"
             )
-            % {name: outcomes[name] for name in (CREATED, UPDATED, UNCHANGED, REFUSED)}
+            % {outcome: outcomes[outcome] for outcome in Outcome}
         )
-        if outcomes[REFUSED] and outcomes[REFUSED] == outcomes.total():
+        if outcomes[Outcome.REFUSED] and outcomes[Outcome.REFUSED] == outcomes.total():
             raise CommandError(_("Every file was refused."), returncode=EVERYTHING_REFUSED)
 
     def _import(self, project: Project, folder: Path, actor: Actor) -> Counter[str]:
         outcomes: Counter[str] = Counter()
         shown = 0.0
         for result in import_folder(project=project, folder=folder, actor=actor):
+            outcomes[result.outcome] += 1
             if isinstance(result, Rejected):
-                outcomes[REFUSED] += 1
                 self._show_progress("")
                 self.stdout.write(f"refused  {result.path}: {result.message}")
-            else:
-                outcomes[result.outcome] += 1
             if time.monotonic() - shown > PROGRESS_SECONDS:
                 shown = time.monotonic()
                 self._show_progress(_("%(count)s files…") % {"count": outcomes.total()})
@@ -97,12 +94,12 @@ def find_project(wanted: str, actor: Actor) -> Project | None:
     project = visible.filter(name__iexact=wanted).first()
     if project is None and wanted.isdecimal():
         project = visible.filter(pk=int(wanted)).first()
-    if project is not None and not can(actor, Action.EDIT_DOCUMENTS, project):
-        raise CommandError(
-            _("This needs the role “%(role)s” in the project.")
-            % {"role": Action.EDIT_DOCUMENTS.value.label}
-        )
-    return project
+    if project is None:
+        return None
+    try:
+        return project_for(actor, project.pk, Action.EDIT_DOCUMENTS)
+    except PermissionDenied as error:
+        raise CommandError(str(error)) from error
 
 
 def make_project(name: str, actor: Actor, *, create: bool) -> Project:
