@@ -24,3 +24,15 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Model | None = None) -> bool:
         return False
+
+
+def only_to_look_at(app_label: str) -> None:
+    """Take the writing out of the admin pages that a package registered for its own tables."""
+    for model, page in list(admin.site._registry.items()):
+        if model._meta.app_label == app_label:
+            admin.site.unregister(model)
+            admin.site.register(model, type(model.__name__, (ReadOnlyAdmin, type(page)), {}))
+
+
+# A schedule names any function of Python: whoever could write one here would have a shell.
+only_to_look_at("django_q")

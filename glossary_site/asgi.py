@@ -21,8 +21,12 @@ from projects.routing import websocket_urlpatterns  # noqa: E402 (models need Dj
 
 
 def with_static_files(application: object) -> ServeStaticASGI:
-    """Serve static files from where the packages keep them: nothing to collect."""
-    server = ServeStaticASGI(application, autorefresh=settings.DEBUG, allow_all_origins=False)
+    """Serve static files from where the packages keep them: nothing to collect.
+
+    Looked up anew each time (autorefresh): a file that an update changes under the running site is
+    then served whole, where a remembered length would cut it.
+    """
+    server = ServeStaticASGI(application, autorefresh=True, allow_all_origins=False)
     for finder in get_finders():
         assert isinstance(finder, (FileSystemFinder, AppDirectoriesFinder))
         for storage in finder.storages.values():

@@ -56,7 +56,7 @@ def role() -> str:
 def database(directory: Path, process_role: str) -> dict[str, Any]:
     url = env.str("DATABASE_URL", "")
     if not url:
-        return sqlite(directory / "glossary.sqlite3")
+        return sqlite(directory / "glossary.sqlite3", process_role)
     try:
         config: dict[str, Any] = dict(dj_database_url.parse(url))
     except Exception as error:
@@ -64,7 +64,7 @@ def database(directory: Path, process_role: str) -> dict[str, Any]:
             "DATABASE_URL is not a database address such as postgres://user:password@host/name", []
         ) from error
     if config["ENGINE"] == "django.db.backends.sqlite3":
-        return sqlite(Path(config["NAME"]))
+        return sqlite(Path(config["NAME"]), process_role)
     if config["ENGINE"] != "django.db.backends.postgresql":
         raise EnvValidationError("DATABASE_URL must start with postgres:// or sqlite://", [])
     if process_role == "web":
@@ -79,7 +79,7 @@ def database(directory: Path, process_role: str) -> dict[str, Any]:
     return config
 
 
-def sqlite(path: Path) -> dict[str, Any]:
+def sqlite(path: Path, process_role: str) -> dict[str, Any]:
     return {
         "ENGINE": "django.db.backends.sqlite3",
         "NAME": str(path),
@@ -90,7 +90,7 @@ def sqlite(path: Path) -> dict[str, Any]:
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         },
-        "CONN_MAX_AGE": 600 if role() == "worker" else 0,
+        "CONN_MAX_AGE": 600 if process_role == "worker" else 0,
         # Tests start other processes on the test database, which memory could not share.
         "TEST": {"NAME": str(path.parent / f"test_{path.name}")},
     }

@@ -52,6 +52,7 @@ MIDDLEWARE = [
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "glossary_site.people.middleware.PrivatePagesMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
@@ -117,7 +118,6 @@ LANGUAGE_CODE = env.str("GLOSSARY_LANGUAGE", "en")
 LANGUAGES = [("en", _("English")), ("ja", _("Japanese"))]
 LOCALE_PATHS = [BASE_DIR / "locale"]
 TIME_ZONE = env.str("GLOSSARY_TIME_ZONE", "UTC")
-USE_TZ = True
 
 # Files. The web process serves them itself (see asgi.py): nothing to collect, nothing to build.
 STATIC_URL = "/static/"
@@ -131,6 +131,7 @@ MAX_UPLOAD_FILES = env.int("GLOSSARY_MAX_UPLOAD_FILES", 1000)
 MAX_ARCHIVE_BYTES = env.int("GLOSSARY_MAX_ARCHIVE_MB", 200) * MEGABYTE
 MAX_ARCHIVE_RATIO = env.int("GLOSSARY_MAX_ARCHIVE_RATIO", 100)
 CONVERSION_SECONDS = env.int("GLOSSARY_CONVERSION_SECONDS", 30)
+CONVERSION_TOTAL_SECONDS = env.int("GLOSSARY_CONVERSION_TOTAL_SECONDS", 300)
 # A pasted text or a JSON body holds one document, or a modest batch of them.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * MAX_FILE_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
@@ -161,24 +162,11 @@ EVENT_RETENTION_DAYS = env.int("GLOSSARY_EVENT_RETENTION_DAYS", 30)
 
 # REST
 REST_FRAMEWORK = {
-    "DEFAULT_AUTHENTICATION_CLASSES": [
-        "glossary_site.people.authentication.TokenAuthentication",
-        "rest_framework.authentication.SessionAuthentication",
-    ],
+    # An endpoint is an `ApiView`, which says who comes in and how. What is none lets nobody in.
+    "DEFAULT_AUTHENTICATION_CLASSES": [],
     "DEFAULT_PERMISSION_CLASSES": ["rest_framework.permissions.IsAuthenticated"],
-    "DEFAULT_PARSER_CLASSES": [
-        "rest_framework.parsers.JSONParser",
-        "rest_framework.parsers.MultiPartParser",
-    ],
-    "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
-    "DEFAULT_PAGINATION_CLASS": "glossary_site.api.pagination.Pages",
-    "DEFAULT_FILTER_BACKENDS": [
-        "django_filters.rest_framework.DjangoFilterBackend",
-        "glossary_site.api.ordering.StableOrdering",
-    ],
     "DEFAULT_SCHEMA_CLASS": "drf_spectacular.openapi.AutoSchema",
     "EXCEPTION_HANDLER": "glossary_site.api.errors.handle",
-    "UNAUTHENTICATED_USER": "django.contrib.auth.models.AnonymousUser",
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Glossary Site",
@@ -204,19 +192,18 @@ CONTENT_SECURITY_POLICY = {
         "form-action": [SELF],
     }
 }
-X_FRAME_OPTIONS = "DENY"
-SECURE_REFERRER_POLICY = "same-origin"
 # Browsers share cookies between ports: two copies on one machine must not sign each other out.
 COPY_ID = hashlib.sha256(str(DATA_DIR).encode()).hexdigest()[:8]
 SESSION_COOKIE_NAME = f"glossary_session_{COPY_ID}"
 CSRF_COOKIE_NAME = f"glossary_csrf_{COPY_ID}"
-SESSION_COOKIE_HTTPONLY = True
-SESSION_COOKIE_SAMESITE = "Lax"
 CSRF_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
 CSRF_FAILURE_VIEW = "glossary_site.views.csrf_failure"
 if PRODUCTION:
     SESSION_COOKIE_SECURE = True
     CSRF_COOKIE_SECURE = True
+    LANGUAGE_COOKIE_SECURE = True
     SECURE_SSL_REDIRECT = True
     SECURE_REDIRECT_EXEMPT = [r"^healthz$"]
     SECURE_HSTS_SECONDS = 365 * 24 * 3600
@@ -224,7 +211,7 @@ if PRODUCTION:
     SECURE_HSTS_PRELOAD = True
 if env.bool("GLOSSARY_BEHIND_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
-    AXES_IPWARE_PROXY_COUNT = 1
+    AXES_CLIENT_IP_CALLABLE = "glossary_site.people.address.behind_proxy"
 
 # Logs
 LOGGING = {

@@ -6,11 +6,9 @@ from unicodedata import normalize
 from django import forms
 from django.utils.translation import gettext_lazy as _
 
+from glossary_site.people.models import USERNAME_LENGTH
 from projects.choices import Language, Role
-from projects.models import Project
-
-NAME_LENGTH = Project._meta.get_field("name").max_length
-DESCRIPTION_LENGTH = Project._meta.get_field("description").max_length
+from projects.models import DESCRIPTION_LENGTH, NAME_LENGTH, Project
 
 
 class ProjectForm(forms.Form):
@@ -49,7 +47,11 @@ class CloneForm(forms.Form):
 class DeleteForm(forms.Form):
     """The name, typed again: nobody deletes the wrong project by a slip."""
 
-    confirm_name = forms.CharField(widget=forms.TextInput(attrs={"autocomplete": "off"}))
+    confirm_name = forms.CharField(
+        # Decomposed it may be longer than the name is allowed to be.
+        max_length=4 * NAME_LENGTH,
+        widget=forms.TextInput(attrs={"autocomplete": "off"}),
+    )
 
     def __init__(self, *args: Any, project: Project, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -73,7 +75,7 @@ class RoleForm(forms.Form):
 class MemberForm(RoleForm):
     username = forms.CharField(
         label=_("Username"),
-        max_length=150,
+        max_length=USERNAME_LENGTH,
         widget=forms.TextInput(
             attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}
         ),

@@ -11,4 +11,5 @@ def limits() -> Limits:
         max_archive_bytes=settings.MAX_ARCHIVE_BYTES,
         max_archive_ratio=settings.MAX_ARCHIVE_RATIO,
         conversion_seconds=settings.CONVERSION_SECONDS,
+        conversion_total_seconds=settings.CONVERSION_TOTAL_SECONDS,
     )

@@ -8,12 +8,15 @@ from glossary_site.people.models import User
 from projects.choices import Format, Language, Role, Source
 from projects.querysets import DocumentQuerySet, ProjectQuerySet
 
+NAME_LENGTH = 120
+DESCRIPTION_LENGTH = 500
+
 
 class Project(models.Model):
     """A set of documents and the glossary that a team makes of them."""
 
-    name = models.CharField(_("name"), max_length=120)
-    description = models.CharField(_("description"), max_length=500, blank=True)
+    name = models.CharField(_("name"), max_length=NAME_LENGTH)
+    description = models.CharField(_("description"), max_length=DESCRIPTION_LENGTH, blank=True)
     language = models.CharField(
         _("main language"), max_length=2, choices=Language, default=Language.ENGLISH
     )
@@ -49,7 +52,11 @@ class Membership(models.Model):
     """A person's role in a project."""
 
     project = models.ForeignKey(
-        Project, on_delete=models.CASCADE, related_name="memberships", verbose_name=_("project")
+        Project,
+        on_delete=models.CASCADE,
+        related_name="memberships",
+        db_index=False,  # the unique constraint begins with it
+        verbose_name=_("project"),
     )
     user = models.ForeignKey(
         User, on_delete=models.CASCADE, related_name="memberships", verbose_name=_("user")
@@ -75,7 +82,11 @@ class Document(models.Model):
     """A document as it is now: its path in the project and its text as Markdown."""
 
     project = models.ForeignKey(
-        Project, on_delete=models.CASCADE, related_name="documents", verbose_name=_("project")
+        Project,
+        on_delete=models.CASCADE,
+        related_name="documents",
+        db_index=False,  # the unique constraint begins with it
+        verbose_name=_("project"),
     )
     path = models.CharField(_("path"), max_length=1000)
     title = models.CharField(_("title"), max_length=200)
@@ -117,7 +128,11 @@ class DocumentVersion(models.Model):
     """The text of a document at one time, the present one included. Never changed."""
 
     document = models.ForeignKey(
-        Document, on_delete=models.CASCADE, related_name="versions", verbose_name=_("document")
+        Document,
+        on_delete=models.CASCADE,
+        related_name="versions",
+        db_index=False,  # the unique constraint begins with it
+        verbose_name=_("document"),
     )
     number = models.PositiveIntegerField(_("version"))
     content = models.TextField(_("text"))

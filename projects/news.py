@@ -20,6 +20,9 @@ from projects.choices import Role
 Payload = dict[str, Any]
 Sentence = Callable[[Payload], SafeString]
 
+# A large upload must not push the other news out of sight.
+SHOWN_PATHS = 3
+
 
 @dataclass(frozen=True)
 class News:
@@ -32,6 +35,19 @@ class News:
     paths: list[str]
     more: int
     time: datetime
+
+    @property
+    def first_paths(self) -> list[str]:
+        return self.paths[:SHOWN_PATHS]
+
+    @property
+    def other_paths(self) -> list[str]:
+        return self.paths[SHOWN_PATHS:]
+
+    @property
+    def folded(self) -> int:
+        """How many files are behind the first paths, with those the event does not name."""
+        return len(self.other_paths) + self.more
 
 
 def news_of(event: Event) -> News:

@@ -1,5 +1,9 @@
-from django.urls import path
+from django.urls import path, re_path
 
+from glossary_site.live.consumer import NoSuchFeed
 from projects.consumers import ProjectConsumer
 
-websocket_urlpatterns = [path("ws/projects/<int:project_id>/", ProjectConsumer.as_asgi())]
+websocket_urlpatterns = [
+    path("ws/projects/<int:project_id>/", ProjectConsumer.as_asgi()),
+    re_path("", NoSuchFeed.as_asgi()),
+]

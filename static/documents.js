@@ -16,7 +16,6 @@
     count.textContent = chosen;
     const every = document.querySelector("#results [data-choose-all]");
     if (every) {
-      every.hidden = false;
       every.checked = chosen > 0 && chosen === all.length;
       every.indeterminate = chosen > 0 && chosen < all.length;
     }

@@ -115,6 +115,9 @@
     socket?.close();
     socket = null;
     show("lost");
+    // Put in only now: an alert is read out when its words appear.
+    const banner = document.querySelector("[data-live-lost]");
+    banner.append(banner.querySelector("template").content.cloneNode(true));
   }
 
   // A connection can die without a word (sleep, a pulled cable): silence tells.

@@ -98,7 +98,6 @@
   });
 
   document.addEventListener("change", (event) => {
-    if (event.target.matches("[data-submit-on-change]")) event.target.form.requestSubmit();
     if (event.target.matches("[data-shortcuts-enabled]")) {
       remember("shortcuts", event.target.checked ? "on" : "off");
     }
@@ -165,7 +164,12 @@
       open.open = false;
       open.querySelector("summary").focus();
     } else if (event.target.matches("[data-filter]")) {
-      event.target.blur();
+      if (event.target.value) {
+        // Not every browser empties the box by itself, nor tells the list when it does.
+        event.preventDefault();
+        event.target.value = "";
+        event.target.dispatchEvent(new Event("input", { bubbles: true }));
+      } else event.target.blur();
     }
   }
 
@@ -202,10 +206,13 @@
   });
   // A live update must not close what somebody is just using; it comes when they are done.
   const postponed = new Set();
+  const inUse = (part) =>
+    part.querySelector("details.confirm[open], select:focus") ||
+    // A choice that is made but not saved yet.
+    [...part.querySelectorAll("option")].some((option) => option.selected !== option.defaultSelected);
   document.addEventListener("htmx:beforeRequest", (event) => {
-    const busy = "details.confirm[open], select:focus";
     const name = event.detail.requestConfig.triggeringEvent?.type ?? "";
-    if (name.startsWith("live:") && event.detail.target.querySelector(busy)) {
+    if (name.startsWith("live:") && inUse(event.detail.target)) {
       event.preventDefault();
       postponed.add(name);
     }
@@ -216,7 +223,17 @@
     }
     postponed.clear();
   });
-  document.addEventListener("htmx:load", (event) => reveal(event.detail.elt));
+  // What somebody unfolded stays open when its part of the page is replaced.
+  const unfolded = new Set();
+  document.addEventListener("htmx:beforeSwap", (event) => {
+    for (const { id } of event.detail.target.querySelectorAll("details[id][open]")) unfolded.add(id);
+  });
+  document.addEventListener("htmx:load", (event) => {
+    for (const details of event.detail.elt.querySelectorAll("details[id]")) {
+      if (unfolded.delete(details.id)) details.open = true;
+    }
+    reveal(event.detail.elt);
+  });
 
   reveal(document);
   // A refused form: begin where the first mistake is.

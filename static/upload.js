@@ -51,13 +51,24 @@
     say(words("Progress", { done: done.files, total: total.files, percent: `${percent}%` }), false);
   }
 
+  const wrong = (row) => ["refused", "failed"].includes(row.dataset.outcome);
+
   function append(nodes) {
-    const atEnd = results.scrollTop + results.clientHeight >= results.scrollHeight - 4;
+    // What went wrong is what somebody must do something about: it stands before all the rest.
+    let lastWrong = null;
+    for (const row of results.children) {
+      if (!wrong(row)) break;
+      lastWrong = row;
+    }
     for (const row of [...nodes]) {
       counts[row.dataset.outcome] = (counts[row.dataset.outcome] ?? 0) + 1;
-      results.append(row);
+      if (!wrong(row)) results.append(row);
+      else {
+        if (lastWrong) lastWrong.after(row);
+        else results.prepend(row);
+        lastWrong = row;
+      }
     }
-    if (atEnd) results.scrollTop = results.scrollHeight;
   }
 
   function appendOwn(kind, path, reason) {
@@ -146,7 +157,8 @@
     }
     for (const path of unreadable) appendOwn("refused", path, words("Unreadable"));
     const good = [];
-    for (const item of items) {
+    // The order a folder is handed over in is nobody's; sorted, the rows can be read.
+    for (const item of items.toSorted((a, b) => (a.path > b.path) - (a.path < b.path))) {
       const reason = tooLarge(item);
       if (reason) appendOwn("refused", item.path, reason);
       else good.push(item);
@@ -239,7 +251,8 @@
   function finish(stopped) {
     const left = total.files - done.files;
     const shown = { created: 0, updated: 0, unchanged: 0, refused: 0, ...counts };
-    say(stopped ? words("Stopped", { left }) : words("Done", { ...shown, refused: shown.refused + failed.length }));
+    if (stopped) say(words("Stopped", { left }));
+    else say(words(failed.length ? "Unfinished" : "Done", { ...shown, failed: failed.length }));
     stopButton.hidden = true;
     retryButton.hidden = !failed.length;
     finished.hidden = false;

@@ -1,4 +1,5 @@
-"""What holds for every address under `/api/`, whichever view answers, or none."""
+"""What holds for every address under `/api/`, whichever view answers, or none; and that text is
+UTF-8, here as on the pages."""
 
 import json
 from collections.abc import Awaitable, Callable
@@ -15,7 +16,7 @@ JSON = "application/json"
 
 
 class ApiMiddleware:
-    """`/api/projects/` is `/api/projects`, text is UTF-8, and errors are JSON with a code.
+    """`/api/projects/` is `/api/projects`, and errors are JSON with a code.
 
     Most errors are made by the endpoints. This one catches the rest: unknown paths, foreign hosts
     and crashes, for which Django would show a page.
@@ -34,6 +35,9 @@ class ApiMiddleware:
             markcoroutinefunction(self)
 
     def __call__(self, request: HttpRequest) -> HttpResponseBase | Awaitable[HttpResponseBase]:
+        # A charset in the Content-Type header would otherwise decide how a form is read, and Python
+        # knows "charsets" that are none, such as rot13.
+        request.encoding = "utf-8"
         if not request.path_info.startswith(PREFIX):
             return self.get_response(request)
         prepare(request)
@@ -46,9 +50,6 @@ class ApiMiddleware:
 
 
 def prepare(request: HttpRequest) -> None:
-    # A charset in the Content-Type header would otherwise decide how a form is read, and Python
-    # knows "charsets" that are none, such as rot13.
-    request.encoding = "utf-8"
     if request.path_info != PREFIX and request.path_info.endswith("/"):
         request.path_info = request.path_info.rstrip("/")
         request.path = request.path.rstrip("/")

@@ -2,7 +2,7 @@
 
 A client that names the last number it saw (`?after=41`) gets what it missed; one that names none,
 or one whose number is too old to replay, gets a snapshot of now. Access is checked when the socket
-opens, again at every event that may change access, and again whenever the feed is quiet.
+opens, again at every event that may change access, and again every so often.
 """
 
 import asyncio
@@ -16,8 +16,10 @@ from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import AnonymousUser
 
 from glossary_site.live import reading
+from glossary_site.live.access import Gate
 from glossary_site.live.hub import follow, hub
 from glossary_site.live.identity import is_our_page, user_of
+from glossary_site.numbers import number_in
 from glossary_site.people.models import User
 
 logger = logging.getLogger(__name__)
@@ -25,10 +27,6 @@ logger = logging.getLogger(__name__)
 KEEPALIVE_SECONDS = 20.0
 ACCESS_LOST = 4403
 ALIVE = json.dumps({"type": "alive"})
-
-
-def number_in(text: str) -> int | None:
-    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
 
 
 class LiveConsumer(AsyncWebsocketConsumer):
@@ -48,7 +46,7 @@ class LiveConsumer(AsyncWebsocketConsumer):
 
     async def connect(self) -> None:
         self._pump: asyncio.Task[None] | None = None
-        if is_our_page(self.scope) and await self._allowed():
+        if is_our_page(self.scope) and await hub().read(self._allowed):
             await self.accept()
             self._pump = asyncio.create_task(self._run())
         else:
@@ -58,8 +56,8 @@ class LiveConsumer(AsyncWebsocketConsumer):
         if self._pump is not None:
             self._pump.cancel()
 
-    async def _allowed(self) -> bool:
-        return await hub().read(lambda: self.may_read(user_of(self.scope)))
+    def _allowed(self) -> bool:
+        return self.may_read(user_of(self.scope))
 
     async def _start(self) -> int:
         """Send the snapshot where one is due, and return the number to continue from."""
@@ -75,16 +73,22 @@ class LiveConsumer(AsyncWebsocketConsumer):
 
     async def _run(self) -> None:
         try:
+            gate = Gate(self._allowed, self.access_events, KEEPALIVE_SECONDS)
             after = await self._start()
             # Closed by hand: a cancelled socket must leave the hub now, not when Python tidies up.
             async with aclosing(follow(self.stream(), after, KEEPALIVE_SECONDS)) as batches:
                 async for batch in batches:
-                    if (batch is None or batch.types & self.access_events) and (
-                        not await self._allowed()
-                    ):
+                    if not await gate.opens_for(batch):
                         await self.close(ACCESS_LOST)
                         return
                     await self.send(ALIVE if batch is None else batch.json)
         except Exception:
             logger.exception("A live socket failed; its page will reconnect")
             await self.close(1011)
+
+
+class NoSuchFeed(AsyncWebsocketConsumer):
+    """The last route: an address that nobody knows is refused, not an error in the log."""
+
+    async def connect(self) -> None:
+        await self.close()

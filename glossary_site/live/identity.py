@@ -53,6 +53,9 @@ def is_our_page(scope: dict[str, Any]) -> bool:
     origin = header(scope, b"origin")
     if not origin:
         return token_in(header(scope, b"authorization")) is not None
-    return urlsplit(origin).netloc.lower() == host.lower() or origin in (
-        settings.CSRF_TRUSTED_ORIGINS
-    )
+    if origin in settings.CSRF_TRUSTED_ORIGINS:
+        return True
+    page = urlsplit(origin)
+    # Where cookies need TLS, a page without it may have been written by anybody on the way.
+    schemes = ["https"] if settings.SESSION_COOKIE_SECURE else ["http", "https"]
+    return page.scheme in schemes and page.netloc.lower() == host.lower()

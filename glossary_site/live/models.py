@@ -22,7 +22,11 @@ class Event(models.Model):
     """Something that happened, kept so that a late or reconnecting reader misses nothing."""
 
     stream = models.ForeignKey(
-        Stream, on_delete=models.CASCADE, related_name="events", verbose_name=_("stream")
+        Stream,
+        on_delete=models.CASCADE,
+        related_name="events",
+        db_index=False,  # the unique constraint begins with it
+        verbose_name=_("stream"),
     )
     number = models.BigIntegerField(_("number"))
     type = models.CharField(_("type"), max_length=64)

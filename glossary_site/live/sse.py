@@ -8,6 +8,7 @@ from typing import Any
 from django.http import StreamingHttpResponse
 
 from glossary_site.live import reading
+from glossary_site.live.access import Gate
 from glossary_site.live.consumer import KEEPALIVE_SECONDS
 from glossary_site.live.hub import follow, hub
 
@@ -25,6 +26,7 @@ def event_stream(
     """`allowed` is asked again whenever access may have changed; its no ends the stream."""
 
     async def body() -> AsyncIterator[str]:
+        gate = Gate(allowed, access_events, KEEPALIVE_SECONDS)
         yield f"retry: {RETRY_MILLISECONDS}\n\n"
         position = await hub().read(reading.position, stream)
         start = position.last
@@ -36,9 +38,7 @@ def event_stream(
             yield f"id: {start}\nevent: snapshot\ndata: {data}\n\n"
         async with aclosing(follow(stream, start, KEEPALIVE_SECONDS)) as batches:
             async for batch in batches:
-                if (batch is None or batch.types & access_events) and not (
-                    await hub().read(allowed)
-                ):
+                if not await gate.opens_for(batch):
                     yield "event: access_lost\ndata: {}\n\n"
                     return
                 yield ": alive\n\n" if batch is None else batch.sse

@@ -10,6 +10,7 @@ A lost wake-up costs only the wait until the next look, because the rows are the
 import asyncio
 import logging
 import sqlite3
+from contextlib import suppress
 from functools import cache
 from typing import Any, Protocol
 
@@ -98,18 +99,23 @@ class RedisWaker:
     async def wait(self) -> None:
         try:
             if self._pubsub is None:
-                pubsub = self._client.pubsub(ignore_subscribe_messages=True)
-                await pubsub.subscribe(channel())
-                self._pubsub = pubsub
+                self._pubsub = self._client.pubsub(ignore_subscribe_messages=True)
+                await self._pubsub.subscribe(channel())
             await self._pubsub.get_message(timeout=SAFETY_INTERVAL)
         except (redis.RedisError, OSError) as error:
             logger.warning("Live feed cannot hear Redis, looking at the table instead: %s", error)
-            self._pubsub = None
+            await self._unsubscribe()
             await asyncio.sleep(SAFETY_INTERVAL)
 
+    async def _unsubscribe(self) -> None:
+        pubsub, self._pubsub = self._pubsub, None
+        if pubsub is not None:
+            # Its connection may be what is broken; it is given back either way.
+            with suppress(redis.RedisError, OSError):
+                await pubsub.aclose()
+
     async def close(self) -> None:
-        if self._pubsub is not None:
-            await self._pubsub.aclose()
+        await self._unsubscribe()
         await self._client.aclose()
 
 

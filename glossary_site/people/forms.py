@@ -1,3 +1,5 @@
+from typing import Any
+
 from django import forms
 from django.contrib.auth.forms import AuthenticationForm
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +14,13 @@ class SignInForm(AuthenticationForm):
         "invalid_login": _("The username or the password is not right. Please try again."),
         "inactive": _("The username or the password is not right. Please try again."),
     }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        super().__init__(*args, **kwargs)
+        if self.data.get("username"):
+            # Asked again, it is mostly the password that was mistyped.
+            self.fields["username"].widget.attrs.pop("autofocus", None)
+            self.fields["password"].widget.attrs["autofocus"] = True
 
 
 class TokenForm(forms.Form):

@@ -22,6 +22,9 @@ class User(AbstractUser):
         return " ".join(names).strip()
 
 
+USERNAME_LENGTH = User._meta.get_field("username").max_length
+
+
 class ApiToken(models.Model):
     """A personal key for programs. Only its hash is kept, so it can be shown just once."""
 

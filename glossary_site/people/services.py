@@ -5,7 +5,6 @@ import secrets
 from datetime import timedelta
 
 from django.db import transaction
-from django.db.models import Q
 from django.utils import timezone
 
 from glossary_site.people.models import ApiToken, User
@@ -45,9 +44,8 @@ def user_of_token(secret: str) -> User | None:
     if token is None:
         return None
     now = timezone.now()
-    stale = Q(last_used_at=None) | Q(last_used_at__lt=now - LAST_USE_PRECISION)
     if token.last_used_at is None or token.last_used_at < now - LAST_USE_PRECISION:
-        ApiToken.objects.filter(stale, pk=token.pk).update(last_used_at=now)
+        ApiToken.objects.filter(pk=token.pk).update(last_used_at=now)
     return token.user
 
 

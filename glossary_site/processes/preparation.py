@@ -20,6 +20,8 @@ from glossary_site.env import SECRET_KEY_FILE, env
 def prepare_data_directory() -> Path:
     """Make the data directory, for its owner only, and see that it can be written."""
     directory = Path(settings.DATA_DIR)
+    # Whatever is made below it (the database, its log) is for its owner only, too.
+    os.umask(0o077)
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.TemporaryFile(dir=directory):

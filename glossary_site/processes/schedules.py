@@ -1,5 +1,5 @@
-"""What the site does by the clock. The timers are django-q2 schedules; operators see them in the
-admin and may move them to another hour, which this keeps."""
+"""What the site does by the clock. The timers are django-q2 schedules, which operators see in the
+admin."""
 
 from dataclasses import dataclass
 

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django import template
-from django.forms import BoundField, CheckboxInput
+from django.forms import BoundField
 from django.templatetags.static import static
 from django.utils import timezone
 from django.utils.formats import date_format, number_format
@@ -71,10 +71,6 @@ def icon(name: str) -> SafeString:
 
 
 @register.inclusion_tag("partials/field.html")
-def field(bound: BoundField, label: str = "") -> dict[str, Any]:
+def field(bound: BoundField) -> dict[str, BoundField]:
     """A form field with its label, help and errors, tied together for screen readers."""
-    return {
-        "field": bound,
-        "label": label or bound.label,
-        "is_checkbox": isinstance(bound.field.widget, CheckboxInput),
-    }
+    return {"field": bound}

@@ -1,12 +1,7 @@
 """The difference between two texts, as `diff -u` would print it, in bounded time."""
 
-import difflib
-
-from projects.rendering.sequence import changes, common
-
-CONTEXT = 3
-
-Opcode = tuple[str, int, int, int, int]
+from projects.rendering.diff import CONTEXT
+from projects.rendering.sequence import hunks
 
 
 def unified(old: str, new: str, *, old_name: str, new_name: str) -> str:
@@ -15,31 +10,17 @@ def unified(old: str, new: str, *, old_name: str, new_name: str) -> str:
         return ""
     before, after = _lines(old), _lines(new)
     parts = [f"--- {old_name}\n+++ {new_name}\n"]
-    for group in Changes(before, after).get_grouped_opcodes(CONTEXT):
-        old_span = _span(group[0][1], group[-1][2])
-        new_span = _span(group[0][3], group[-1][4])
+    for hunk in hunks(before, after, CONTEXT):
+        old_span = _span(hunk[0][1], hunk[-1][2])
+        new_span = _span(hunk[0][3], hunk[-1][4])
         parts.append(f"@@ -{old_span} +{new_span} @@\n")
-        for kind, old_start, old_end, new_start, new_end in group:
-            if kind == "equal":
+        for is_same, old_start, old_end, new_start, new_end in hunk:
+            if is_same:
                 parts += [_marked(" ", line) for line in before[old_start:old_end]]
             else:
                 parts += [_marked("-", line) for line in before[old_start:old_end]]
                 parts += [_marked("+", line) for line in after[new_start:new_end]]
     return "".join(parts)
-
-
-class Changes(difflib.SequenceMatcher[str]):
-    """Python's grouping of changes into hunks, over changes found in bounded time."""
-
-    def __init__(self, before: list[str], after: list[str]) -> None:
-        super().__init__()
-        self._before = before
-        self._after = after
-
-    def get_opcodes(self) -> list[Opcode]:  # type: ignore[override]
-        same = [("equal", *stretch) for stretch in common(self._before, self._after)]
-        different = [("replace", *stretch) for stretch in changes(self._before, self._after)]
-        return sorted(same + different, key=lambda code: (code[1], code[3]))
 
 
 def _lines(text: str) -> list[str]:

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from django.http import Http404, HttpResponse
+from django.http import Http404
 from django.http.response import HttpResponseBase
 from django.utils.cache import get_conditional_response
-from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import OpenApiParameter, PolymorphicProxySerializer
@@ -30,6 +29,7 @@ from projects.api.serializers import (
     UploadSerializer,
 )
 from projects.choices import Outcome, Source
+from projects.downloads import MARKDOWN, PLAIN, as_file
 from projects.intake.reader import read
 from projects.limits import limits
 from projects.models import Document
@@ -38,7 +38,6 @@ from projects.services.documents import Stored, delete_documents, store_document
 from projects.uploads import incoming_from_request
 
 TAG = "documents"
-MARKDOWN = "text/markdown"
 
 
 class DocumentView(ProjectView):
@@ -152,7 +151,8 @@ class DocumentDetail(DocumentView):
     def patch(self, request: Request, project_id: int, document_id: int) -> Response:
         document = self.document(self.documents(Action.EDIT_DOCUMENTS).listed())
         changes = self.body(DocumentWriteSerializer, partial=True)
-        return Response(stored_row(update_document(document=document, actor=self.actor, **changes)))
+        stored = update_document(document=document, source=Source.API, actor=self.actor, **changes)
+        return Response(stored_row(stored))
 
     @operation(
         "documents_delete",
@@ -172,7 +172,7 @@ class DocumentContent(DocumentView):
     @operation(
         "documents_download",
         tag=TAG,
-        summary="The text alone, as a Markdown file",
+        summary="The text alone, as a file",
         parameters=[
             OpenApiParameter(
                 "If-None-Match",
@@ -188,22 +188,17 @@ class DocumentContent(DocumentView):
                 response=[200],
             ),
         ],
-        responses={(200, MARKDOWN): OpenApiTypes.STR, 304: None},
+        responses={
+            (200, MARKDOWN): OpenApiTypes.STR,
+            (200, PLAIN): OpenApiTypes.STR,
+            304: None,
+        },
         errors=[404, 412],
     )
     def get(self, request: Request, project_id: int, document_id: int) -> HttpResponseBase:
         document = self.document(self.documents())
-        response = HttpResponse(document.content, content_type=f"{MARKDOWN}; charset=utf-8")
-        # Never shown in place: a text of somebody else must not run as a page of this site.
-        name = file_name(document)
-        response["Content-Disposition"] = content_disposition_header(True, name) or "attachment"
+        response = as_file(document, document.path)
         response["Cache-Control"] = "private, no-cache"
         response["ETag"] = etag = f'"{document.file_hash}"'
         conditional = get_conditional_response(request._request, etag=etag, response=response)
         return conditional or response
-
-
-def file_name(document: Document) -> str:
-    """The last part of its path; what was a PDF is Markdown now, and is named so."""
-    name = document.path.rpartition("/")[2]
-    return name if name.lower().endswith((".md", ".markdown")) else f"{name}.md"

@@ -10,9 +10,9 @@ from rest_framework.response import Response
 
 from glossary_site.api.schema import operation
 from glossary_site.live import reading
-from glossary_site.live.consumer import number_in
 from glossary_site.live.identity import user_of
 from glossary_site.live.sse import event_stream
+from glossary_site.numbers import number_in
 from projects import feed
 from projects.api.base import ProjectView
 from projects.api.serializers import (

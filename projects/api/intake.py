@@ -34,12 +34,10 @@ def store_all(*, project: Project, drafts: Iterable[Draft | Rejected], actor: Ac
 
 
 def _result(became: Stored | Rejected) -> dict[str, Any]:
-    refused = isinstance(became, Rejected)
-    return {
-        "path": became.path,
-        "outcome": became.outcome,
-        "document": None if refused else became.document_id,
-        "version": None if refused else became.version,
-        "code": became.code if refused else None,
-        "detail": became.message if refused else None,
-    }
+    told: dict[str, Any]
+    if isinstance(became, Rejected):
+        told = {"code": became.code, "detail": became.message}
+    else:
+        told = {"document": became.document_id, "version": became.version}
+    nothing = dict.fromkeys(("document", "version", "code", "detail"))
+    return {"path": became.path, "outcome": became.outcome, **nothing, **told}

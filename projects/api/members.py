@@ -66,13 +66,14 @@ class MemberDetail(ProjectView):
         "members_change",
         tag=TAG,
         summary="Give a member another role (owners)",
-        request=MemberChangeSerializer,
+        request=MemberChangeSerializer(partial=True),
         responses={200: MemberSerializer},
         errors=[400, 403, 404, 409, 413, 415],
     )
     def patch(self, request: Request, project_id: int, user_id: int) -> Response:
         membership = self.membership()
-        role = self.body(MemberChangeSerializer)["role"]
+        # As in every PATCH: what is not sent stays.
+        role = self.body(MemberChangeSerializer, partial=True).get("role", membership.role)
         membership = change_role(membership=membership, role=role, actor=self.actor)
         return Response(MemberSerializer(membership).data)
 

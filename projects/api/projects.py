@@ -2,9 +2,9 @@
 
 from django.db.models import OuterRef, Subquery, Value
 from django.db.models.functions import Lower
-from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
+from rest_framework.status import HTTP_200_OK, HTTP_201_CREATED, HTTP_204_NO_CONTENT
 
 from glossary_site.api.schema import operation
 from glossary_site.api.views import ApiView
@@ -34,8 +34,8 @@ def rows_for(user: User) -> ProjectQuerySet:
     return with_glance(visible_projects(user)).annotate(my_role=role)
 
 
-def row_of(user: User, project: Project) -> Response:
-    return Response(ProjectSerializer(rows_for(user).get(pk=project.pk)).data)
+def row_of(user: User, project: Project, *, status: int = HTTP_200_OK) -> Response:
+    return Response(ProjectSerializer(rows_for(user).get(pk=project.pk)).data, status=status)
 
 
 class ProjectList(ApiView):
@@ -68,9 +68,7 @@ class ProjectList(ApiView):
     )
     def post(self, request: Request) -> Response:
         project = create_project(actor=self.actor, **self.body(ProjectWriteSerializer))
-        response = row_of(self.actor, project)
-        response.status_code = status.HTTP_201_CREATED
-        return response
+        return row_of(self.actor, project, status=HTTP_201_CREATED)
 
 
 class ProjectDetail(ProjectView):
@@ -106,7 +104,7 @@ class ProjectDetail(ProjectView):
     )
     def delete(self, request: Request, project_id: int) -> Response:
         delete_project(project=self.project(Action.MANAGE), actor=self.actor)
-        return Response(status=status.HTTP_204_NO_CONTENT)
+        return Response(status=HTTP_204_NO_CONTENT)
 
 
 class ProjectClone(ProjectView):
@@ -121,6 +119,5 @@ class ProjectClone(ProjectView):
     def post(self, request: Request, project_id: int) -> Response:
         project = self.project()
         name = self.body(CloneSerializer)["name"]
-        response = row_of(self.actor, clone_project(project=project, actor=self.actor, name=name))
-        response.status_code = status.HTTP_201_CREATED
-        return response
+        clone = clone_project(project=project, actor=self.actor, name=name)
+        return row_of(self.actor, clone, status=HTTP_201_CREATED)

@@ -9,10 +9,17 @@ from rest_framework.fields import Field
 from glossary_site.api.fields import Text
 from glossary_site.api.views import BIGGEST_ID
 from glossary_site.live.reading import PAGE
-from glossary_site.people.models import User
+from glossary_site.people.models import USERNAME_LENGTH, User
 from projects.choices import Language, Outcome, Role
 from projects.glance import FACTS
-from projects.models import Document, DocumentVersion, Membership, Project
+from projects.models import (
+    DESCRIPTION_LENGTH,
+    NAME_LENGTH,
+    Document,
+    DocumentVersion,
+    Membership,
+    Project,
+)
 
 # Projects
 
@@ -42,15 +49,15 @@ class ProjectSerializer(serializers.ModelSerializer[Project]):
 
 
 class ProjectWriteSerializer(serializers.Serializer[Project]):
-    name = Text(max_length=120)
-    description = Text(max_length=500, allow_blank=True, required=False)
+    name = Text(max_length=NAME_LENGTH)
+    description = Text(max_length=DESCRIPTION_LENGTH, allow_blank=True, required=False)
     language = serializers.ChoiceField(
         choices=Language.choices, required=False, help_text="Its main language; English if absent."
     )
 
 
 class CloneSerializer(serializers.Serializer[Project]):
-    name = Text(max_length=120, help_text="The name of the new project.")
+    name = Text(max_length=NAME_LENGTH, help_text="The name of the new project.")
 
 
 # Members
@@ -65,13 +72,12 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
         fields = ("user_id", "username", "role", "joined")
 
 
-class MemberAddSerializer(serializers.Serializer[Membership]):
-    username = Text(max_length=150, help_text="Somebody who has an account.")
-    role = serializers.ChoiceField(choices=Role.choices)
-
-
 class MemberChangeSerializer(serializers.Serializer[Membership]):
     role = serializers.ChoiceField(choices=Role.choices)
+
+
+class MemberAddSerializer(MemberChangeSerializer):
+    username = Text(max_length=USERNAME_LENGTH, help_text="Somebody who has an account.")
 
 
 class MyProjectSerializer(serializers.ModelSerializer[Membership]):

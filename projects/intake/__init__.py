@@ -1,4 +1,4 @@
 """From the bytes a person hands in to clean Markdown text that is ready to store.
 
-Plain Python: no models, no settings. `reader.read()` is the door; limits are passed in.
+Plain functions: no models, no settings. `reader.read()` is the door; limits are passed in.
 """

@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy as _
 
 from projects.intake.errors import Refused, readable_size
 from projects.intake.files import Incoming, Rejected
-from projects.intake.formats import OTHER_ARCHIVES, ending_of, is_litter
+from projects.intake.formats import ARCHIVE, OTHER_ARCHIVES, ending_of, is_litter
 from projects.intake.limits import Limits
 from projects.intake.paths import clean_path
 from projects.intake.zip_names import name_of
@@ -88,7 +88,7 @@ def _refuse_special(info: zipfile.ZipInfo, path: str) -> None:
             "archive_encrypted",
             _("The file is protected by a password. Pack it without one and try again."),
         )
-    if ending_of(path) in OTHER_ARCHIVES or ending_of(path) == ".zip":
+    if ending_of(path) in {ARCHIVE, *OTHER_ARCHIVES}:
         raise Refused(
             "archive_nested", _("An archive inside an archive is not read; unpack it first.")
         )
@@ -132,8 +132,8 @@ class _Meter:
             raise Refused(
                 "archive_ratio",
                 _(
-                    "The archive unpacks to more than %(ratio)s times its size, as only zip bombs do; "
-                    "the files from here on were left out."
+                    "The archive unpacks to more than %(ratio)s times its size, as only zip bombs "
+                    "do; the files from here on were left out."
                 ),
                 ratio=self._limits.max_archive_ratio,
             )

@@ -106,9 +106,9 @@ def _universal(data: bytes) -> str | None:
         if text is not None:
             return text
     text = _utf16_without_mark(data)
-    # A DOS file may end in one Ctrl-Z.
+    # A DOS file may end in Ctrl-Z; older programs fill the last block with it.
     if text is None and data.endswith(b"\x1a"):
-        return _universal(data[:-1])
+        return _universal(data.rstrip(b"\x1a"))
     if text is None:
         raise _binary(data[control.start()], data.count(b"\n", 0, control.start()) + 1)
     return text

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import BinaryIO, ClassVar
 
-from projects.choices import Outcome
+from projects.choices import Format, Outcome
 from projects.intake.errors import Refused
 from projects.intake.paths import displayable
 
@@ -29,7 +29,7 @@ class Draft:
     path: str
     content: str
     title: str
-    format: str
+    format: Format
 
 
 @dataclass(frozen=True)

@@ -4,17 +4,18 @@ from pathlib import PurePosixPath
 
 from django.utils.translation import gettext_lazy as _
 
+from projects.choices import Format
 from projects.intake.errors import Refused
 
 ENDINGS = {
-    **dict.fromkeys([".md", ".markdown", ".mdown", ".mkd"], "markdown"),
-    **dict.fromkeys([".txt", ".text"], "text"),
-    ".rst": "rst",
-    **dict.fromkeys([".html", ".htm"], "html"),
-    ".docx": "docx",
-    ".pdf": "pdf",
-    ".zip": "zip",
+    **dict.fromkeys([".md", ".markdown", ".mdown", ".mkd"], Format.MARKDOWN),
+    **dict.fromkeys([".txt", ".text"], Format.TEXT),
+    ".rst": Format.RST,
+    **dict.fromkeys([".html", ".htm"], Format.HTML),
+    ".docx": Format.DOCX,
+    ".pdf": Format.PDF,
 }
+ARCHIVE = ".zip"
 OTHER_ARCHIVES = frozenset(
     [
         ".7z",
@@ -53,24 +54,24 @@ def is_litter(raw: str) -> bool:
     return "__MACOSX" in segments or name in LITTER_NAMES or name.startswith("._")
 
 
-def format_of(path: str) -> str:
+def format_of(path: str) -> Format:
     ending = ending_of(path)
     if ending not in ENDINGS:
         raise Refused(
             "unsupported_format",
             _("“%(ending)s” files are not read. Accepted: %(accepted)s."),
             ending=ending or PurePosixPath(path).name,
-            accepted=", ".join(sorted(ENDINGS)),
+            accepted=", ".join(sorted([*ENDINGS, ARCHIVE])),
         )
     return ENDINGS[ending]
 
 
-def check_content(format: str, head: bytes, path: str) -> None:
+def check_content(format: Format, head: bytes, path: str) -> None:
     """Refuse a file whose first bytes say that it is something else than its name says."""
     ending = ending_of(path)
-    found = _kind(head, lenient=format == "pdf")
-    expected = {"pdf": "PDF", "docx": "ZIP"}.get(format)
-    if format == "docx" and found == "OLE":
+    found = _kind(head, lenient=format == Format.PDF)
+    expected = {Format.PDF: "PDF", Format.DOCX: "ZIP"}.get(format)
+    if format == Format.DOCX and found == "OLE":
         raise Refused(
             "unsupported_format",
             _("This is an old or password-protected Word file; save it as a plain .docx."),

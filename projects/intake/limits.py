@@ -13,4 +13,6 @@ class Limits:
     max_archive_bytes: int = 200 * MIB
     max_archive_ratio: int = 100
     conversion_seconds: float = 30
+    # All files of one upload together: a request must come to an end.
+    conversion_total_seconds: float = 300
     conversion_memory_bytes: int = 1024 * MIB

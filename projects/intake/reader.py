@@ -9,11 +9,12 @@ from contextlib import closing
 
 from django.utils.translation import gettext_lazy as _
 
+from projects.choices import Format
 from projects.intake import archive
 from projects.intake.encoding import decode, decode_html
 from projects.intake.errors import Refused, readable_size
 from projects.intake.files import Draft, Incoming, Rejected
-from projects.intake.formats import check_content, format_of, is_litter
+from projects.intake.formats import ARCHIVE, check_content, ending_of, format_of, is_litter
 from projects.intake.limits import Limits
 from projects.intake.paths import clean_path
 from projects.intake.titles import title_of
@@ -46,11 +47,11 @@ def _expanded(incoming: Iterable[Incoming], limits: Limits) -> Iterator[Incoming
             continue
         try:
             path = clean_path(item.path)
-            if format_of(path) != "zip":
+            if ending_of(path) == ARCHIVE:
+                with closing(item.open()) as stream:
+                    yield from archive.members(path, stream, limits)
+            else:
                 yield item
-                continue
-            with closing(item.open()) as stream:
-                yield from archive.members(path, stream, limits)
         except Refused as refused:
             yield Rejected.because(item.path, refused)
         except OSError:
@@ -93,21 +94,21 @@ def _contents(item: Incoming, limits: Limits) -> bytes:
     return bytes(data)
 
 
-def _markdown(format: str, data: bytes, limits: Limits, converter: Converter) -> str:
+def _markdown(format: Format, data: bytes, limits: Limits, converter: Converter) -> str:
     match format:
-        case "html":
-            return converter.convert("html", decode_html(data).encode())
-        case "rst":
-            return converter.convert("rst", decode(data).encode())
-        case "docx":
+        case Format.HTML:
+            return converter.convert(format, decode_html(data).encode())
+        case Format.RST:
+            return converter.convert(format, decode(data).encode())
+        case Format.DOCX:
             return converter.convert(
-                "docx",
+                format,
                 data,
                 max_bytes=limits.max_archive_bytes,
                 max_ratio=limits.max_archive_ratio,
             )
-        case "pdf":
-            return converter.convert("pdf", data)
+        case Format.PDF:
+            return converter.convert(format, data)
         case _:
             return decode(data)
 

@@ -10,6 +10,10 @@ REASONS: dict[str, tuple[str, object]] = {
         "conversion_timeout",
         _("The file took longer than %(seconds)s seconds to read and was given up."),
     ),
+    "upload_timeout": (
+        "conversion_timeout",
+        _("The files before it took more than %(total)s seconds to read. Send the rest again."),
+    ),
     "crashed": ("conversion_failed", _("The file could not be read; it may be damaged.")),
     "failed": ("conversion_failed", _("The file could not be read; it may be damaged.")),
     "memory": (
@@ -60,6 +64,7 @@ def refusal(reason: str, limits: Limits) -> Refused:
         code,
         sentence,
         seconds=f"{limits.conversion_seconds:g}",
+        total=f"{limits.conversion_total_seconds:g}",
         memory=readable_size(limits.conversion_memory_bytes),
         size=readable_size(limits.max_file_bytes),
         expanded=readable_size(limits.max_archive_bytes),

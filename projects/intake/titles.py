@@ -1,29 +1,16 @@
 """The title of a document: from its front matter, else its first heading, else its name."""
 
-import re
 from collections.abc import Iterator
 from pathlib import PurePosixPath
 
 from markdown_it import MarkdownIt
 
+from projects import front_matter
+
 MAX_TITLE = 200
 # A heading further down than this is a section's, not the document's.
 SEARCHED = 32 * 1024
 FIRST_LOOK = 512
-
-# It begins with a field; a mere rule above some text does not.
-FRONT_MATTER = re.compile(
-    r"""
-    \A (---|\+\+\+) [ \t]* \n
-    ( (?: [ \t]* (?:\#.*)? \n )*  [\w"'.-]+ [ \t]* [:=]  (?s:.*?) )
-    ^ (?: \1 | \.\.\. ) [ \t]* $ \n?
-    """,
-    re.MULTILINE | re.VERBOSE,
-)
-TITLE_FIELD = re.compile(
-    r"^title[ \t]*[:=][ \t]*(?P<line>.*)(?P<more>(?:\n[ \t]+.*)*)", re.IGNORECASE | re.MULTILINE
-)
-BLOCK_SCALAR = re.compile(r"[>|][-+]?\Z")
 
 # Headings need the block rules only; the default nesting limit would hide some of them.
 _blocks = MarkdownIt("commonmark", {"maxNesting": 100}).disable("inline")
@@ -31,25 +18,10 @@ _inline = MarkdownIt("commonmark")
 
 
 def title_of(content: str, path: str) -> str:
-    front_matter = FRONT_MATTER.match(content[:SEARCHED])
-    title = _declared(front_matter[2]) if front_matter else ""
-    if not title:
-        title = _first_heading(content[front_matter.end() if front_matter else 0 :][:SEARCHED])
+    settings, body = front_matter.split(content[: front_matter.LIMIT + SEARCHED])
+    declared = (value for key, value in settings if key.lower() == "title")
+    title = next(declared, "") or _first_heading(body.lstrip("\n")[:SEARCHED])
     return (title or PurePosixPath(path).stem)[:MAX_TITLE].strip()
-
-
-def _declared(front_matter: str) -> str:
-    found = TITLE_FIELD.search(front_matter)
-    if not found:
-        return ""
-    line = found["line"].strip()
-    if BLOCK_SCALAR.match(line):
-        return " ".join(found["more"].split())
-    if line[:1] in ('"', "'"):
-        quote = line[0]
-        text = line[1:].rsplit(quote, 1)[0]
-        return text.replace("''", "'") if quote == "'" else re.sub(r"\\(.)", r"\1", text)
-    return re.sub(r"\s+#.*", "", line)
 
 
 def _first_heading(text: str) -> str:

@@ -36,6 +36,7 @@ ENVIRONMENT = (
 class Converter:
     def __init__(self, limits: Limits) -> None:
         self._limits = limits
+        self._seconds_left = limits.conversion_total_seconds
         self._child: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Self:
@@ -56,7 +57,10 @@ class Converter:
     def convert(self, format: str, data: bytes, **options: int) -> str:
         """The file's text as Markdown, or `Refused`."""
         limits = self._limits
+        if self._seconds_left <= 0:
+            raise refusal("upload_timeout", limits)
         request = {"format": format, "options": options, "max_text_bytes": limits.max_file_bytes}
+        began = time.monotonic()
         try:
             child = self._running()
             answer, text = self._exchange(child, request, data)
@@ -67,6 +71,8 @@ class Converter:
             code = self._stop()
             logger.warning("The converter ended with %s while it read a %s file", code, format)
             raise refusal("crashed", limits) from None
+        finally:
+            self._seconds_left -= time.monotonic() - began
         reason = answer.get("reason")
         if reason is None:
             return text.decode()

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from projects.rendering.sequence import changes, common
+from projects.rendering.sequence import common, hunks
 
 CONTEXT = 3
 # A page of more rows helps nobody; the counts still cover the whole text.
@@ -68,35 +68,33 @@ class Diff:
 
 def compare(old: str, new: str, *, context: int = CONTEXT, max_rows: int = MAX_ROWS) -> Diff:
     a, b = old.split("\n"), new.split("\n")
-    stretches = list(changes(a, b))
     words = _Words(a, b)
-    hunks: list[Hunk] = []
+    shown: list[Hunk] = []
     room, position = max_rows, 0  # `position`: the first line of the old text not yet dealt with
-    hidden = 0
-    for index, (low_a, high_a, low_b, high_b) in enumerate(stretches):
-        rows = high_a - low_a + high_b - low_b
-        if room <= 0:
-            hidden += rows
-            continue
-        start = max(position, low_a - context)
-        if not hunks or start > position:
-            hunks.append(Hunk(skipped=start - position))
-        lines = hunks[-1].lines
-        lines += [_same(a, i, i + low_b - low_a) for i in range(start, low_a)]
-        # Of a change that is larger than the page, both sides show their beginning.
-        shown_a = min(high_a - low_a, max(room // 2, room - (high_b - low_b)))
-        shown_b = min(high_b - low_b, room - shown_a)
-        lines += words.lines(low_a, low_a + shown_a, low_b, low_b + shown_b)
-        hidden += rows - shown_a - shown_b
-        next_change = stretches[index + 1][0] if index + 1 < len(stretches) else len(a)
-        position = min(high_a + context, next_change)
-        if not hidden:
-            lines += [_same(a, i, i + high_b - high_a) for i in range(high_a, position)]
-        room -= rows
+    added = removed = hidden = 0
+    for steps in hunks(a, b, context):
+        hunk = Hunk(skipped=steps[0][1] - position)
+        for is_same, low_a, high_a, low_b, high_b in steps:
+            if is_same:
+                if not hidden and (room or hunk.lines):
+                    hunk.lines += [_same(a, i, i + low_b - low_a) for i in range(low_a, high_a)]
+                continue
+            taken, put = high_a - low_a, high_b - low_b
+            # Of a change that is larger than the page, both sides show their beginning.
+            shown_a = min(taken, max(room // 2, room - put))
+            shown_b = min(put, room - shown_a)
+            hunk.lines += words.lines(low_a, low_a + shown_a, low_b, low_b + shown_b)
+            room -= shown_a + shown_b
+            hidden += taken + put - shown_a - shown_b
+            removed += taken
+            added += put
+        position = steps[-1][2]
+        if hunk.lines:
+            shown.append(hunk)
     return Diff(
-        hunks=hunks,
-        added=sum(high_b - low_b for _, _, low_b, high_b in stretches),
-        removed=sum(high_a - low_a for low_a, high_a, _, _ in stretches),
+        hunks=shown,
+        added=added,
+        removed=removed,
         skipped=0 if hidden else len(a) - position,
         hidden=hidden,
     )

@@ -8,6 +8,7 @@ from urllib.parse import quote, unquote, urlsplit
 
 from django.urls import reverse
 
+from projects.intake.paths import MAX_RAW_CHARACTERS
 from projects.models import Document, Project
 
 # Takes the relative links of a page, answers with an address for each that leads somewhere.
@@ -34,7 +35,7 @@ def is_relative(href: str) -> bool:
 
 def candidates(href: str, origin: str) -> list[str]:
     """The paths in the project that a link in the document at `origin` may mean, best first."""
-    path = unicodedata.normalize("NFC", unquote(urlsplit(href).path))
+    path = _composed(urlsplit(href).path)
     if "\0" in path:  # no stored path has it, and PostgreSQL will not even be asked
         return []
     # A leading slash means the top of the project, not of the site.
@@ -50,8 +51,14 @@ def candidates(href: str, origin: str) -> list[str]:
 
 def fragment(href: str) -> str:
     """`#…` as the ids of headings are written, or nothing."""
-    wanted = unicodedata.normalize("NFC", unquote(urlsplit(href).fragment))
+    wanted = _composed(urlsplit(href).fragment)
     return f"#{quote(wanted)}" if wanted else ""
+
+
+def _composed(part: str) -> str:
+    """Written as paths and ids are. Nothing here has so long a name, and to put a long row of
+    accents in order takes quadratic time."""
+    return unicodedata.normalize("NFC", unquote(part)[:MAX_RAW_CHARACTERS])
 
 
 def resolver(project: Project, origin: str) -> Resolve:

@@ -12,7 +12,8 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from markdown_it.token import Token
 
-from projects.rendering import front_matter, raw_html
+from projects import front_matter
+from projects.rendering import raw_html
 from projects.rendering.budget import Budget, OverBudget
 from projects.rendering.clean import FOOTNOTE, Cleaner
 from projects.rendering.links import Resolve, fragment, is_relative, nowhere
@@ -100,7 +101,8 @@ def _mark_headings(tokens: Sequence[Token]) -> list[TocEntry]:
 
 def slugify(text: str) -> str:
     """The anchor of a heading, as GitHub makes it, so that links written for it lead here too."""
-    text = unicodedata.normalize("NFC", text.strip().lower())
+    # Cut first: to put a long row of accents in order takes quadratic time.
+    text = unicodedata.normalize("NFC", text.strip().lower()[: 4 * MAX_SLUG])
     kept = "".join(char for char in text if char in "- " or _in_word(char))
     return kept.replace(" ", "-")[:MAX_SLUG] or "section"
 

@@ -6,6 +6,7 @@ from html import escape, unescape
 
 from markdown_it import MarkdownIt
 from markdown_it.renderer import RendererHTML
+from markdown_it.rules_block.state_block import StateBlock
 from markdown_it.rules_core.state_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import EnvType, OptionsDict
@@ -16,10 +17,8 @@ from projects.rendering import cjk, raw_html
 from projects.rendering.budget import Budget
 from projects.rendering.clean import Cleaner
 
-# Deep lists are real, and the preset's 20 silently swallowed the headings below them. Within a
-# line nobody nests so deep, and every level there costs time for each bracket.
-BLOCK_NESTING = 100
-INLINE_NESTING = 16
+# Deep lists are real, and the preset's 20 silently swallowed the headings below them.
+MAX_NESTING = 100
 # A paragraph with more of these than this is no prose; it is shown as it is written.
 MARKERS = "[*_`<&!~^"
 MAX_MARKERS = 5000
@@ -138,17 +137,23 @@ def _parse_lines(state: StateCore) -> None:
         if sum(map(token.content.count, MARKERS)) > MAX_MARKERS:
             children.append(Token("text", "", 0, content=token.content))
         else:
-            SHALLOW.inline.parse(token.content, SHALLOW, state.env, children)
+            state.md.inline.parse(token.content, state.md, state.env, children)
 
 
-def _parser(max_nesting: int) -> MarkdownIt:
-    options = {"maxNesting": max_nesting, "tasklists": True}
+def _look_at_clock(state: StateBlock, start_line: int, end_line: int, silent: bool) -> bool:
+    """No block of its own: lists in quotations in lists take long before their lines are read."""
+    _sheet(state.env).budget.check()
+    return False
+
+
+def _parser() -> MarkdownIt:
+    options = {"maxNesting": MAX_NESTING, "tasklists": True}
     parser = MarkdownIt("commonmark", options, renderer_cls=Html)
     parser.enable(["table", "strikethrough"])
     parser.inline.ruler.at("emphasis", cjk.emphasis)
+    parser.block.ruler.before("table", "clock", _look_at_clock)
     parser.core.ruler.at("inline", _parse_lines)
     return parser.use(footnote_plugin).use(deflist_plugin)
 
 
-SHALLOW = _parser(INLINE_NESTING)
-PARSER = _parser(BLOCK_NESTING)
+PARSER = _parser()

@@ -9,7 +9,8 @@ SWALLOWING = re.compile(
     r"<(?=/?(?:title|textarea|style|xmp|iframe|noembed|noframes|noscript|script|plaintext)[\s/>])",
     re.IGNORECASE,
 )
-IMAGE = re.compile(r"<img\b(?:[^>\"']|\"[^\"]*\"|'[^']*')*>", re.IGNORECASE)
+# No "<" inside: else every image that is never closed is read up to the end of the piece.
+IMAGE = re.compile(r"<img\b(?:[^<>\"']|\"[^<\"]*\"|'[^<']*')*>", re.IGNORECASE)
 ALT = re.compile(r"\balt\s*=\s*(?:\"([^\"]*)\"|'([^']*)')", re.IGNORECASE)
 HREF = re.compile(r"\bhref\s*=\s*(?:\"([^\"]*)\"|'([^']*)'|([^\s\"'>]+))", re.IGNORECASE)
 DETAILS = re.compile(r"\s*(<details(?:\s+open(?:=(?:\"\"|''|open|\"open\"))?)?\s*>)", re.IGNORECASE)

@@ -1,6 +1,7 @@
 """Which items of two sequences belong together. rapidfuzz finds the longest common row of items;
 here are its bounds, because its time and memory grow with the product of the lengths."""
 
+import difflib
 from collections.abc import Hashable, Iterator, Sequence
 
 from rapidfuzz.distance import LCSseq
@@ -11,6 +12,8 @@ MAX_PRODUCT = 20_000 * 20_000
 
 # Half-open ranges: old start, old end, new start, new end.
 Stretch = tuple[int, int, int, int]
+# The same, after whether it is the same on both sides.
+Step = tuple[bool, int, int, int, int]
 
 
 def common(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Stretch]:
@@ -41,6 +44,26 @@ def changes(old: Sequence[Hashable], new: Sequence[Hashable]) -> Iterator[Stretc
         if low_a > i or low_b > j:
             yield i, low_a, j, low_b
         i, j = high_a, high_b
+
+
+def hunks(old: list[str], new: list[str], context: int) -> Iterator[list[Step]]:
+    """Changes that are near each other, with as many unchanged items around them as `context`."""
+    for group in _Matcher(old, new).get_grouped_opcodes(context):
+        yield [(step[0] == "equal", *step[1:]) for step in group]
+
+
+class _Matcher(difflib.SequenceMatcher[str]):
+    """Python's grouping of changes into hunks, over changes found in bounded time."""
+
+    def __init__(self, old: list[str], new: list[str]) -> None:
+        super().__init__()
+        self._old = old
+        self._new = new
+
+    def get_opcodes(self) -> list[tuple[str, int, int, int, int]]:  # type: ignore[override]
+        same = [("equal", *stretch) for stretch in common(self._old, self._new)]
+        different = [("replace", *stretch) for stretch in changes(self._old, self._new)]
+        return sorted(same + different, key=lambda step: (step[1], step[3]))
 
 
 def _same_from_start(old: Sequence[Hashable], new: Sequence[Hashable], *, limit: int) -> int:

@@ -183,7 +183,12 @@ def _publish(
 
 @transaction.atomic
 def update_document(
-    *, document: Document, actor: Actor, path: str | None = None, content: str | None = None
+    *,
+    document: Document,
+    path: str | None = None,
+    content: str | None = None,
+    source: Source,
+    actor: Actor,
 ) -> Stored:
     """Rename a document, give it a new text, or both in one step."""
     # Texts are stored by path. With both rows locked, the project's first as everywhere, nobody can
@@ -198,7 +203,7 @@ def update_document(
     if content is None:
         return Stored(locked.path, Outcome.UNCHANGED, locked.pk, locked.version)
     return store_document(
-        project=locked.project, path=locked.path, content=content, source=Source.API, actor=actor
+        project=locked.project, path=locked.path, content=content, source=source, actor=actor
     )
 
 

@@ -6,6 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import BinaryIO
 
@@ -38,7 +39,7 @@ def import_folder(
 
 def folder_limits() -> Limits:
     """As for an upload, but a folder may have any number of files: its operator chose it."""
-    return replace(limits(), max_files=sys.maxsize)
+    return replace(limits(), max_files=sys.maxsize, conversion_total_seconds=inf)
 
 
 def files_below(folder: Path, unreadable: Callable[[Rejected], None]) -> Iterator[Incoming]:

@@ -6,7 +6,7 @@ from django.utils.translation import gettext as _
 from glossary_site.errors import Refusal
 from glossary_site.live.services import publish
 from projects.access import Actor, author_of, name_of
-from projects.choices import Language, Role, Source
+from projects.choices import Format, Language, Role, Source
 from projects.intake.files import Draft
 from projects.models import Membership, Project
 from projects.services.documents import store_documents
@@ -69,7 +69,7 @@ def clone_project(*, project: Project, actor: Actor, name: str) -> Project:
             path=document.path,
             content=document.content,
             title=document.title,
-            format=document.format,
+            format=Format(document.format),
         )
         for document in documents
     )

@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_safe
 
 from glossary_site.errors import Refusal
+from glossary_site.numbers import number_in
 from projects.access import Action, project_for
 from projects.models import Document, Project
 from projects.services.documents import delete_documents, rename_document
@@ -92,9 +93,8 @@ def delete_several(request: HttpRequest, project_id: int) -> HttpResponse:
     """The list sends the chosen ids here: first to be asked (GET), then to delete (POST)."""
     project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
     chosen = request.POST if request.method == "POST" else request.GET
-    # No database has a key of more digits.
-    ids = [int(value) for value in chosen.getlist("ids") if value.isascii() and value.isdecimal()]
-    return _delete(request, project, [pk for pk in ids if pk < 2**63], back="")
+    ids = [pk for pk in map(number_in, chosen.getlist("ids")) if pk is not None]
+    return _delete(request, project, ids, back="")
 
 
 def _delete(request: HttpRequest, project: Project, ids: list[int], *, back: str) -> HttpResponse:

@@ -7,6 +7,7 @@ from django.shortcuts import render
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
+from glossary_site.numbers import number_in
 from projects.access import Action, project_for
 from projects.models import Document, DocumentVersion
 from projects.rendering.diff import compare
@@ -71,6 +72,5 @@ def diff(request: HttpRequest, project_id: int, document_id: int) -> HttpRespons
 
 def _number(request: HttpRequest, key: str, document: Document, default: int) -> int:
     """A version that exists: an address from before a mistake in it still shows something."""
-    value = request.GET.get(key, "")
-    number = int(value) if value.isascii() and value.isdecimal() and len(value) < 10 else 0
+    number = number_in(request.GET.get(key, "")) or 0
     return number if 1 <= number <= document.version else default

@@ -38,6 +38,7 @@ class Column:
 class Header:
     """A column as this request shows it."""
 
+    key: str
     label: Any
     kind: str
     sortable: bool
@@ -98,6 +99,7 @@ class Listing:
         other = column.key if column.newest_first else descending
         sort = other if self._effective == first else first
         return Header(
+            key=column.key,
             label=column.label,
             kind=column.kind,
             sortable=column.order_by != "",

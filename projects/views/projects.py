@@ -14,9 +14,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 from glossary_site.errors import Refusal
 from projects.access import Action, project_for, visible_projects
 from projects.choices import Language
-from projects.forms import NAME_LENGTH, CloneForm, DeleteForm, ProjectForm
+from projects.forms import CloneForm, DeleteForm, ProjectForm
 from projects.glance import FACTS, Fact, with_glance
-from projects.models import Project
+from projects.models import NAME_LENGTH, Project
 from projects.services.projects import (
     clone_project,
     create_project,

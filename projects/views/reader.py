@@ -4,14 +4,15 @@ import posixpath
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_vary_headers
-from django.utils.http import content_disposition_header
 from django.views.decorators.http import require_safe
 
+from glossary_site.numbers import number_in
 from projects.access import Action, project_for
 from projects.choices import Format
+from projects.downloads import as_file
 from projects.models import Document, DocumentVersion, Project
 from projects.rendering.links import resolver
 from projects.rendering.markdown import Rendered, TocEntry, render_plain
@@ -90,26 +91,8 @@ def raw(request: HttpRequest, project_id: int, document_id: int) -> HttpResponse
     document = document_of(project, document_id)
     text: Document | DocumentVersion = document
     if number := request.GET.get("version"):
-        if not (number.isascii() and number.isdecimal()):
-            raise Http404
-        text = get_object_or_404(document.versions, number=int(number))
-    kind = "plain" if text.format == Format.TEXT else "markdown"
-    return HttpResponse(
-        text.content,
-        content_type=f"text/{kind}; charset=utf-8",
-        headers={
-            "Content-Disposition": content_disposition_header(
-                True, _file_name(document.path, text.format)
-            ),
-            "X-Content-Type-Options": "nosniff",
-        },
-    )
-
-
-def _file_name(path: str, format: str) -> str:
-    """A file that was Word or PDF comes back as the Markdown it became, and is called so."""
-    name = posixpath.basename(path)
-    return name if format in (Format.MARKDOWN, Format.TEXT) else f"{name}.md"
+        text = get_object_or_404(document.versions, number=number_in(number))
+    return as_file(text, document.path)
 
 
 def _reading(document: Document, content: str, format: str) -> dict[str, Any]:

@@ -111,7 +111,8 @@ def paste(request: HttpRequest, project_id: int) -> HttpResponse:
         about_path = result.code.startswith(("path_", "unsupported_"))
         form.add_error("path" if about_path else "text", result.message)
         return _add_page(request, project, form)
-    messages.success(request, _said(result))
+    level = messages.INFO if result.outcome == Outcome.UNCHANGED else messages.SUCCESS
+    messages.add_message(request, level, _said(result))
     return redirect("document", project.pk, result.document_id)
 
 

@@ -4,16 +4,19 @@ import asyncio
 
 import pytest
 from channels.db import database_sync_to_async as in_thread
+from channels.testing import WebsocketCommunicator
 
+from glossary_site.asgi import application
 from glossary_site.live import hub as hub_module
 from glossary_site.live.models import Event
 from glossary_site.live.services import prune_events, publish, publish_all
+from glossary_site.people.models import User
 from glossary_site.people.services import create_token, revoke_token
 from projects.choices import Role
 from projects.models import Membership
 from projects.services.members import change_role, remove_member
 from projects.services.projects import delete_project
-from tests.live.sockets import connected, cookie_of, events, frame, socket
+from tests.live.sockets import HOST, OURS, connected, cookie_of, events, frame, socket
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -125,10 +128,25 @@ class TestWhoIsLetIn:
         accepted, _ = await socket(project, cookie=cookie, **options).connect(timeout=10)
         assert not accepted
 
+    async def test_where_cookies_need_tls_a_page_without_it_is_foreign(
+        self, project, viewer, settings
+    ):
+        cookie = await in_thread(cookie_of)(viewer)
+        settings.SESSION_COOKIE_SECURE = True
+        assert not (await socket(project, cookie=cookie).connect(timeout=10))[0]
+        reader = socket(project, cookie=cookie, origin=b"https://127.0.0.1:8000")
+        assert (await reader.connect(timeout=10))[0]
+        await reader.disconnect()
+
     async def test_the_anonymous_and_outsiders_are_refused(self, project, outsider):
         assert not (await socket(project).connect(timeout=10))[0]
         cookie = await in_thread(cookie_of)(outsider)
         assert not (await socket(project, cookie=cookie).connect(timeout=10))[0]
+
+    async def test_an_unknown_address_is_refused(self, db):
+        headers = [(b"host", HOST), (b"origin", OURS)]
+        nowhere = WebsocketCommunicator(application, "/ws/nowhere/", headers=headers)
+        assert not (await nowhere.connect(timeout=10))[0]
 
     async def test_a_program_with_a_members_token_is_let_in(self, project, viewer, outsider):
         _, secret = await in_thread(create_token)(user=viewer, name="bot")
@@ -186,3 +204,18 @@ class TestWhoIsCutOff:
         assert (await frame(reader))["type"] == "alive"
         await in_thread(revoke_token)(user=viewer, token_id=token.pk)
         assert await self.closed(reader) == 4403
+
+    async def test_a_closed_account_ends_on_a_busy_feed_too(self, project, viewer, monkeypatch):
+        monkeypatch.setattr("glossary_site.live.consumer.KEEPALIVE_SECONDS", 0.5)
+        async with connected(project, viewer) as reader:
+            await frame(reader)
+            await in_thread(User.objects.filter(pk=viewer.pk).update)(is_active=False)
+            heard = []
+            for _ in range(50):
+                # More often than the feed would have to be quiet.
+                await in_thread(publish)(project.stream, "test.noise", {})
+                await asyncio.sleep(0.05)
+                heard.append(await reader.receive_output(timeout=10))
+                if heard[-1]["type"] == "websocket.close":
+                    break
+            assert heard[-1] == {"type": "websocket.close", "code": 4403}

@@ -4,6 +4,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from glossary_site.people.address import behind_proxy
 from glossary_site.people.models import ApiToken
 from glossary_site.people.services import create_token, user_of_token
 from tests import factories
@@ -11,6 +12,7 @@ from tests.factories import PASSWORD
 
 pytestmark = pytest.mark.django_db
 
+FORM = "application/x-www-form-urlencoded"
 NEW_PASSWORD = "a wholly different phrase 7"
 
 
@@ -55,6 +57,31 @@ class TestSignIn:
             pages.append(response.text.partition("<main")[2].partition("</main>")[0])
         assert pages[0] == pages[1]
         assert "Too many attempts" in pages[0]
+
+    def test_behind_a_proxy_nobody_locks_another_person_out(self, client, owner, settings):
+        settings.AXES_CLIENT_IP_CALLABLE = "glossary_site.people.address.behind_proxy"
+        settings.AXES_FAILURE_LIMIT = 3
+
+        def status(password: str, came_from: str) -> int:
+            client.defaults["HTTP_X_FORWARDED_FOR"] = came_from
+            return try_sign_in(client, "olive", password).status_code
+
+        # What the attacker makes up stands before what the proxy saw.
+        answers = [status("wrong", f"203.0.113.{n}, 198.51.100.7") for n in range(3)]
+        assert answers == [200, 200, 429]
+        assert status(PASSWORD, "192.0.2.1") == 302
+
+    @pytest.mark.parametrize("came_from", ["", "nonsense", "192.0.2.1, "])
+    def test_a_forwarded_address_that_is_none_is_not_believed(self, rf, came_from):
+        request = rf.get("/", HTTP_X_FORWARDED_FOR=came_from)
+        assert behind_proxy(request) == "127.0.0.1"
+
+    @pytest.mark.parametrize("kind", ["multipart/form-data; boundary=x", FORM])
+    def test_a_form_is_utf8_whatever_its_header_says(self, client, kind):
+        body = b'--x\r\nContent-Disposition: form-data; name="username"\r\n\r\na\r\n--x--\r\n'
+        kind += "; charset=rot13"
+        response = client.generic("POST", reverse("sign-in"), body, content_type=kind)
+        assert response.status_code == 200
 
     def test_the_language_can_be_chosen_before_signing_in(self, client):
         address = reverse("sign-in")

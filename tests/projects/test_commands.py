@@ -9,7 +9,7 @@ from django.core.management import CommandError, call_command
 
 from glossary_site.people.models import User
 from projects.choices import Role, Source
-from projects.intake.reader import Rejected
+from projects.intake.files import Rejected
 from projects.models import Document, DocumentVersion, Project
 from projects.sample.load import DOCUMENTS, NAME
 from projects.services.imports import files_below

@@ -275,7 +275,7 @@ class TestDownload:
         assert reading.get(url, {"version": "1"}).content == document.content.encode()
         assert reading.get(url).content == b"new\n"
 
-    @pytest.mark.parametrize("number", ["0", "3", "x", "-1", "9" * 30, "１"])
+    @pytest.mark.parametrize("number", ["0", "3", "x", "-1", "9" * 30, "9" * 5000, "１"])
     def test_a_version_that_never_was(self, reading, project, document, number):
         url = reverse("document-raw", args=[project.pk, document.pk])
         assert reading.get(url, {"version": number}).status_code == 404
@@ -317,6 +317,14 @@ class TestDelete:
         assert project.documents.exists()
         assert editing.post(url).url == reverse("document-list", args=[project.pk])
         assert not project.documents.exists()
+
+    @pytest.mark.parametrize("number", ["x", "-1", "9" * 30, "9" * 5000])
+    def test_numbers_that_no_document_has_are_passed_over(self, editing, project, document, number):
+        url = reverse("documents-delete", args=[project.pk])
+        html = editing.get(url, {"ids": [number, document.pk]}).content.decode()
+        assert "ops/handover.md" in html
+        assert editing.post(url, {"ids": [number]}).status_code == 302
+        assert project.documents.exists()
 
     def test_several_after_a_question_that_names_them(self, editing, project):
         documents = [factories.make_document(project, f"{n:02}.md") for n in range(25)]

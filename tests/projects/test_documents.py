@@ -2,6 +2,7 @@
 
 import hashlib
 import threading
+from functools import partial
 
 import pytest
 from django.db import connection
@@ -9,8 +10,8 @@ from django.db import connection
 from glossary_site.errors import Refusal
 from glossary_site.live.reading import events_after
 from projects.access import OPERATOR
-from projects.choices import Source
-from projects.intake.reader import Draft, Rejected
+from projects.choices import Format, Source
+from projects.intake.files import Draft, Rejected
 from projects.models import Document, DocumentVersion, Project
 from projects.services import documents as service
 from projects.services.documents import (
@@ -18,12 +19,13 @@ from projects.services.documents import (
     rename_document,
     store_document,
     store_documents,
+    update_document,
 )
 from tests import factories
 
 
 def draft(path: str, content: str) -> Draft:
-    return Draft(path=path, content=content, title=path, format="markdown")
+    return Draft(path=path, content=content, title=path, format=Format.MARKDOWN)
 
 
 def store(project, *drafts):
@@ -73,7 +75,8 @@ def test_refused_files_pass_through_while_the_good_go_in(project):
             actor=OPERATOR,
         )
     )
-    assert rejected in results
+    assert [result.path for result in results] == ["a.md", ".env", "b.md"]
+    assert results[1] is rejected
     assert set(Document.objects.values_list("path", flat=True)) == {"a.md", "b.md"}
 
 
@@ -157,6 +160,16 @@ class TestRenameAndDelete:
             assert refusal.value.code == code
         document.refresh_from_db()
         assert document.path == "b.md"
+
+    def test_a_document_that_is_gone_has_no_news(self, project, editor):
+        document = factories.make_document(project, "a.md")
+        Document.objects.all().delete()
+        before = events_after(project.stream, 0)
+        for change in (rename_document, partial(update_document, source=Source.API)):
+            with pytest.raises(Refusal) as refusal:
+                change(document=document, path="b.md", actor=editor)
+            assert (refusal.value.code, refusal.value.status) == ("document_gone", 404)
+        assert events_after(project.stream, 0) == before
 
     def test_deleting_stays_inside_the_project(self, project, editor):
         other = factories.make_document(factories.make_project())

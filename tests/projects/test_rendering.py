@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from projects.rendering import budget, front_matter, links
+from projects import front_matter
+from projects.rendering import budget, links
 from projects.rendering.clean import ATTRIBUTES, TAGS
 from projects.rendering.diff import ADDED, REMOVED, SAME, compare
 from projects.rendering.markdown import render, render_plain, slugify
@@ -274,6 +275,11 @@ class TestLayout:
     def test_rulers_are_not_front_matter(self, text):
         assert front_matter.split(text) == ([], text)
 
+    def test_front_matter_of_toml_and_with_comments(self):
+        assert render('+++\ntitle = "Tides" # note\n+++\ntext').meta == [("title", "Tides")]
+        rendered = render("---\n# about\nabstract: >-\n  two\n  lines\n'key': 'it''s'\n---\ntext")
+        assert rendered.meta == [("abstract", "two lines"), ("key", "it's")]
+
     def test_a_byte_order_mark_does_not_hide_the_title(self):
         title = render("\ufeff# Title\n").title
         assert title is not None
@@ -416,6 +422,10 @@ HOSTILE = {
     "wide table": "|a" * 20_000 + "|\n" + "|-" * 20_000 + "|\n",
     "references": "[a]: b\n" * 20_000,
     "emphasis": "***a** b* " * 50_000,
+    "lists in quotations in lists": ("> - " * 9 + "a\n") * 40_000,
+    "accents in a heading": "# a" + "\u0301\u0316" * 100_000,
+    "accents in a fragment": f"[a](#a{'%CC%81%CC%96' * 100_000})",
+    "images never closed": "<div>\n" + "<img " * 9900,
 }
 
 
@@ -428,6 +438,15 @@ class TestBounds:
         # Generous: without the bounds most of these take minutes.
         assert time.thread_time() - started < 10
         inspect(html)
+
+    def test_a_long_row_of_accents_in_a_link_takes_no_time(self):
+        started = time.thread_time()
+        links.candidates("a" + "%CC%81%CC%96" * 40_000, "a.md")
+        assert time.thread_time() - started < 1
+
+    def test_a_deep_list_in_the_front_matter_is_shown(self):
+        deep = "[" * 3000 + "a" + "]" * 3000
+        assert render(f"---\nkey: {deep}\n---\ntext").meta == [("key", deep[1:-1])]
 
     def test_a_megabyte_of_prose_is_laid_out(self, monkeypatch):
         monkeypatch.setattr(budget, "SECONDS", 30.0)  # the tests may run on a slow machine
@@ -447,6 +466,27 @@ class TestBounds:
         rendered = render("# x\n" * 60_000)
         assert rendered.over_budget
         assert rendered.html.startswith('<pre class="source">')
+
+    def test_a_text_of_too_many_characters_is_shown_as_written(self):
+        assert render("word " * 500_000).over_budget
+
+    @pytest.mark.parametrize(
+        "piece",
+        [
+            # A browser's parser would open every <b> again in every paragraph.
+            "<p>" + "".join(f"<b title={n}>" for n in range(30)) + "</p><p>x</p>",
+            "<p>" + "word " * 11_000 + "</p>",
+        ],
+    )
+    def test_html_that_asks_for_too_much_is_shown_as_written(self, piece):
+        html = render(f"<div>{piece}</div>\n\n**bold**").html
+        assert "&lt;div&gt;&lt;p&gt;" in html
+        assert "<strong>bold</strong>" in html
+
+    def test_details_that_are_never_closed_do_not_nest_without_end(self):
+        html = render("<details>\n\n" * 100).html
+        assert html.count("<details>") == html.count("</details>") == 100
+        assert "<details>" * 30 not in re.sub(r"\s", "", html)
 
     def test_a_paragraph_of_nothing_but_marks_is_shown_as_written(self):
         html = render("*a" * 6000 + "\n\n**bold**").html

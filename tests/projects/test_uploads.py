@@ -9,8 +9,9 @@ from django.urls import reverse
 
 from glossary_site.errors import Refusal
 from projects.choices import Source
+from projects.limits import limits
 from projects.models import Document
-from projects.uploads import incoming_from_request, limits
+from projects.uploads import incoming_from_request
 from tests import factories
 
 pytestmark = pytest.mark.django_db

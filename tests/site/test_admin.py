@@ -48,5 +48,12 @@ def test_an_account_made_by_an_operator_asks_for_a_new_password(superuser, sign_
     assert User.objects.get(username="nina").password_is_temporary
 
 
+def test_nobody_can_schedule_code_through_the_admin(superuser, sign_in):
+    client = sign_in(superuser)
+    assert client.get(reverse("admin:django_q_schedule_changelist")).status_code == 200
+    for method in (client.get, client.post):
+        assert method(reverse("admin:django_q_schedule_add")).status_code == 403
+
+
 def test_people_who_are_not_staff_are_kept_out(owner, sign_in):
     assert sign_in(owner).get(reverse("admin:index")).status_code == 302

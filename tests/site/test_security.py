@@ -54,6 +54,11 @@ def test_a_session_alone_cannot_write_through_the_api(project, owner):
     assert response.status_code == 403
 
 
+def test_what_people_were_shown_is_kept_by_no_cache_between(project, owner, sign_in):
+    response = sign_in(owner).get(reverse("project", args=[project.pk]))
+    assert response["Cache-Control"] == "private, no-cache"
+
+
 def test_health_needs_no_sign_in_and_tells_nothing(db):
     response = Client().get(reverse("healthz"))
     assert response.json() == {"status": "ok"}

@@ -20,6 +20,8 @@ SETTINGS = {
     "report_level": 5,
     "halt_level": 6,
     "warning_stream": "",
+    # For one line that is longer docutils drops the whole document.
+    "line_length_limit": 100_000,
     # A site-wide docutils.conf must not change what a document says.
     "_disable_config": True,
     # Every title is a section, so that several at the top are all first-level headings.

@@ -12,8 +12,9 @@ from reportlab.pdfbase import pdfmetrics
 from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 from reportlab.pdfgen.canvas import Canvas
 
+from projects.intake.files import Draft, Incoming, Rejected
 from projects.intake.limits import Limits
-from projects.intake.reader import Draft, Incoming, Rejected, read
+from projects.intake.reader import read
 
 MINCHO, GOTHIC = "HeiseiMin-W3", "HeiseiKakuGo-W5"
 

@@ -6,8 +6,9 @@ import zipfile
 
 import pytest
 
+from projects.intake.files import Draft, Incoming, Rejected
 from projects.intake.limits import MIB, Limits
-from projects.intake.reader import Draft, Incoming, Rejected, read
+from projects.intake.reader import read
 from tests.projects.intake.builders import (
     codes,
     make_docx,

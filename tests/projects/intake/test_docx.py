@@ -5,7 +5,7 @@ import pytest
 
 from projects.intake.convert.docx import convert
 from projects.intake.convert.errors import Unconvertible
-from projects.intake.reader import Draft, Rejected
+from projects.intake.files import Draft, Rejected
 from tests.projects.intake.builders import codes, make_docx, make_zip, read_all, read_one
 
 LIMITS = {"max_bytes": 10**8, "max_ratio": 100}

@@ -160,6 +160,7 @@ def test_newlines_and_stray_marks():
     assert decode(b"a\r\nb\rc\nd") == "a\nb\nc\nd"
     assert decode("\ufeff\ufeffa".encode()) == "a"
     assert decode(b"end of a DOS file\r\n\x1a") == "end of a DOS file\n"
+    assert decode(b"end of a CP/M block\r\n" + b"\x1a" * 3001) == "end of a CP/M block\n"
     assert decode(b"page\x0cbreak\t.") == "page\x0cbreak\t."
 
 

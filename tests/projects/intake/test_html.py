@@ -1,6 +1,6 @@
 from projects.intake.convert.html import to_markdown
 from projects.intake.convert.text import scrub
-from projects.intake.reader import Draft
+from projects.intake.files import Draft
 from tests.projects.intake.builders import read_all
 
 

@@ -1,4 +1,5 @@
 import re
+import time
 import unicodedata
 
 import pytest
@@ -80,6 +81,7 @@ BAD = [
     ("a" * 256, "path_too_long"),
     ("あ" * 86, "path_too_long"),
     ("/".join(["folder"] * 150), "path_too_long"),
+    ("/".join("𠮷" * 60 for _ in range(10)), "path_too_long"),
     (".env", "path_secret"),
     ("a/.ENV", "path_secret"),
     (".env.production", "path_secret"),
@@ -167,3 +169,16 @@ def test_a_clean_path_is_safe_and_stays_as_it_is(raw):
     assert not any(unicodedata.category(char) in ("Cc", "Cf", "Cs", "Zl", "Zp") for char in path)
     assert ".git" not in path.casefold().split("/")
     assert not path.casefold().endswith(("/.env", ".pem", ".key"))
+
+
+def test_a_long_row_of_accents_takes_no_time():
+    started = time.thread_time()
+    with pytest.raises(Refused) as caught:
+        clean_path("a" + "\u0301\u0316" * 40_000 + ".md")
+    assert caught.value.code == "path_too_long"
+    assert time.thread_time() - started < 1
+
+
+def test_a_path_in_pieces_is_judged_as_it_will_be_stored():
+    path = "/".join(["が" * 20] * 20) + ".md"
+    assert clean_path(unicodedata.normalize("NFD", path)) == path

@@ -1,6 +1,6 @@
 from projects.intake.convert.pdf import convert
 from projects.intake.convert.text import scrub
-from projects.intake.reader import Draft, Rejected
+from projects.intake.files import Draft, Rejected
 from tests.projects.intake.builders import GOTHIC, MINCHO, Pdf, read_all
 
 ENGLISH = [

@@ -4,8 +4,9 @@ import tracemalloc
 import pytest
 from django.utils import translation
 
+from projects.intake.files import Draft, Incoming, Rejected
 from projects.intake.limits import MIB, Limits
-from projects.intake.reader import Draft, Incoming, Rejected, read
+from projects.intake.reader import read
 from tests.projects.intake.builders import codes, read_all, read_one
 
 

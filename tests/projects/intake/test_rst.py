@@ -167,3 +167,7 @@ def test_mistakes_lose_no_text_and_leave_no_messages(source):
 
 def test_japanese_lines_join_without_a_space():
     assert markdown("日本語の文章が\n二行に分かれる。\n") == "日本語の文章が二行に分かれる。\n"
+
+
+def test_one_long_line_does_not_cost_the_document():
+    assert "end" in markdown("word " * 4000 + "\n\nend\n")

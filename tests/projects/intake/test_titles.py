@@ -2,7 +2,7 @@ import time
 
 import pytest
 
-from projects.intake.reader import title_of
+from projects.intake.titles import title_of
 
 
 @pytest.mark.parametrize(
@@ -51,3 +51,9 @@ def test_hostile_markup_takes_no_time(piece):
     start = time.monotonic()
     title_of(piece * (200_000 // len(piece)), "x.md")
     assert time.monotonic() - start < 4
+
+
+def test_a_long_gap_in_a_declared_title_takes_no_time():
+    start = time.thread_time()
+    assert title_of(f"---\ntitle: a{' ' * 32_000}b # c\n---\n", "x.md")[0] == "a"
+    assert time.thread_time() - start < 1

@@ -10,8 +10,9 @@ import psutil
 import pytest
 
 from projects.intake.errors import Refused
+from projects.intake.files import Incoming, Rejected
 from projects.intake.limits import MIB, Limits
-from projects.intake.reader import Incoming, Rejected, read
+from projects.intake.reader import read
 from projects.intake.worker import ROOT, Converter
 from tests.projects.intake.builders import codes
 
@@ -47,6 +48,13 @@ def test_one_child_serves_all_files_and_ends_with_them(monkeypatch):
         assert converter.convert("rst", b"Title\n=====\n") == "# Title\n"
         assert converter.pid == pid
     assert not psutil.pid_exists(pid)
+
+
+def test_an_upload_that_takes_too_long_comes_to_an_end():
+    files = {"a.html": PAGE, "b.html": PAGE, "c.md": b"# Needs no conversion"}
+    incoming = [Incoming.from_bytes(path, data) for path, data in files.items()]
+    results = list(read(incoming, Limits(conversion_total_seconds=0.001)))
+    assert codes(results) == {"a.html": "read", "b.html": "conversion_timeout", "c.md": "read"}
 
 
 def test_a_file_that_takes_too_long_is_given_up_alone():
