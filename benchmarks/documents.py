@@ -150,6 +150,7 @@ def measure(mode: str, directory: Path, files: list[Path]) -> None:
         site.start_web()
         row(mode, "REST", len(few), by_rest(site, directory, few))
         row(mode, "REST", len(files), by_rest(site, directory, files))
+        row(mode, "REST again", len(files), by_rest(site, directory, files))
 
 
 def main() -> None:

@@ -10,8 +10,15 @@ from django.conf import settings
 
 GROUP = "bench"
 OPTIONS = {
-    # redis-py 8 ends an idle consumer after five seconds unless told not to.
-    "hosts": [{"address": os.environ.get("REDIS_URL", ""), "socket_timeout": None}],
+    # As good as it gets: redis-py 8 ends an idle consumer after five seconds unless told not to,
+    # and its pool is too small for 500 clients.
+    "hosts": [
+        {
+            "address": os.environ.get("REDIS_URL", ""),
+            "socket_timeout": None,
+            "max_connections": 5000,
+        }
+    ],
     "capacity": 5000,
 }
 LAYER = {"BACKEND": "channels_redis.core.RedisChannelLayer", "CONFIG": OPTIONS}

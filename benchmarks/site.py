@@ -15,6 +15,8 @@ from pathlib import Path
 import psycopg
 
 ROOT = Path(__file__).resolve().parent.parent
+# As `manage.py serve` starts it.
+WEB = {"GLOSSARY_ROLE": "web", "MALLOC_ARENA_MAX": "2"}
 SETUP = """
 from glossary_site.people.models import User
 from glossary_site.people.services import create_token
@@ -42,7 +44,7 @@ class Site:
     def start_web(self) -> None:
         command = [sys.executable, "-m", "daphne", "-v", "0", "-p", str(self.port)]
         self.web = subprocess.Popen(
-            [*command, self.application], env={**self.environment, "GLOSSARY_ROLE": "web"}, cwd=ROOT
+            [*command, self.application], env={**self.environment, **WEB}, cwd=ROOT
         )
         wait_for(f"{self.url}/healthz")
 
