@@ -8,6 +8,7 @@ import secrets
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import dj_database_url
 from environs import Env
@@ -43,6 +44,17 @@ def redis_url() -> str:
     if url and urlsplit(url).scheme not in ("redis", "rediss", "unix"):
         raise EnvValidationError("REDIS_URL must start with redis://, rediss:// or unix://", [])
     return url
+
+
+def time_zone() -> str:
+    name = env.str("GLOSSARY_TIME_ZONE", "UTC")
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError) as error:
+        raise EnvValidationError(
+            f"GLOSSARY_TIME_ZONE “{name}” is not a time zone such as Asia/Tokyo", []
+        ) from error
+    return name
 
 
 def role() -> str:

@@ -1,13 +1,17 @@
 """Django settings. The values come from `env.py`; this file only arranges them."""
 
 import hashlib
+import logging
 from datetime import timedelta
 
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
+from environs import validate
 
 from glossary_site import env as environment
 from glossary_site.env import env
+
+POSITIVE = validate.Range(min=1)
 
 BASE_DIR = environment.ROOT
 DATA_DIR = environment.data_dir()
@@ -106,18 +110,20 @@ LOGIN_URL = "sign-in"
 LOGIN_REDIRECT_URL = "project-list"
 LOGOUT_REDIRECT_URL = "sign-in"
 # Sign-in is limited for a name from an address, so that nobody can lock another person out.
-AXES_FAILURE_LIMIT = env.int("GLOSSARY_SIGN_IN_ATTEMPTS", 10)
-AXES_COOLOFF_TIME = timedelta(minutes=env.int("GLOSSARY_SIGN_IN_COOLOFF_MINUTES", 15))
+AXES_FAILURE_LIMIT = env.int("GLOSSARY_SIGN_IN_ATTEMPTS", 10, validate=POSITIVE)
+AXES_COOLOFF_TIME = timedelta(
+    minutes=env.int("GLOSSARY_SIGN_IN_COOLOFF_MINUTES", 15, validate=POSITIVE)
+)
 AXES_LOCKOUT_PARAMETERS = [["username", "ip_address"]]
 AXES_RESET_ON_SUCCESS = True
 AXES_LOCKOUT_CALLABLE = "glossary_site.people.views.locked_out"
 AXES_VERBOSE = False
 
 # Language and time
-LANGUAGE_CODE = env.str("GLOSSARY_LANGUAGE", "en")
 LANGUAGES = [("en", _("English")), ("ja", _("Japanese"))]
+LANGUAGE_CODE = env.str("GLOSSARY_LANGUAGE", "en", validate=validate.OneOf(["en", "ja"]))
 LOCALE_PATHS = [BASE_DIR / "locale"]
-TIME_ZONE = env.str("GLOSSARY_TIME_ZONE", "UTC")
+TIME_ZONE = environment.time_zone()
 
 # Files. The web process serves them itself (see asgi.py): nothing to collect, nothing to build.
 STATIC_URL = "/static/"
@@ -126,12 +132,12 @@ MESSAGE_STORAGE = "django.contrib.messages.storage.session.SessionStorage"
 
 # Documents
 MEGABYTE = 1024 * 1024
-MAX_FILE_BYTES = env.int("GLOSSARY_MAX_FILE_MB", 10) * MEGABYTE
-MAX_UPLOAD_FILES = env.int("GLOSSARY_MAX_UPLOAD_FILES", 1000)
-MAX_ARCHIVE_BYTES = env.int("GLOSSARY_MAX_ARCHIVE_MB", 200) * MEGABYTE
-MAX_ARCHIVE_RATIO = env.int("GLOSSARY_MAX_ARCHIVE_RATIO", 100)
-CONVERSION_SECONDS = env.int("GLOSSARY_CONVERSION_SECONDS", 30)
-CONVERSION_TOTAL_SECONDS = env.int("GLOSSARY_CONVERSION_TOTAL_SECONDS", 300)
+MAX_FILE_BYTES = env.int("GLOSSARY_MAX_FILE_MB", 10, validate=POSITIVE) * MEGABYTE
+MAX_UPLOAD_FILES = env.int("GLOSSARY_MAX_UPLOAD_FILES", 1000, validate=POSITIVE)
+MAX_ARCHIVE_BYTES = env.int("GLOSSARY_MAX_ARCHIVE_MB", 200, validate=POSITIVE) * MEGABYTE
+MAX_ARCHIVE_RATIO = env.int("GLOSSARY_MAX_ARCHIVE_RATIO", 100, validate=POSITIVE)
+CONVERSION_SECONDS = env.int("GLOSSARY_CONVERSION_SECONDS", 30, validate=POSITIVE)
+CONVERSION_TOTAL_SECONDS = env.int("GLOSSARY_CONVERSION_TOTAL_SECONDS", 300, validate=POSITIVE)
 # A pasted text or a JSON body holds one document, or a modest batch of them.
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * MAX_FILE_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
@@ -139,9 +145,9 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = MAX_UPLOAD_FILES + 100
 
 # Background work: django-q2, set as measured (a long task must not be delivered twice, a failed
 # one must not come back for ever, and the history of work is ours, not the broker's).
-TASK_TIMEOUT = env.int("GLOSSARY_TASK_TIMEOUT", 600)
-WORKERS = env.int("GLOSSARY_WORKERS", 2)
-WORKER_HANG_SECONDS = env.int("GLOSSARY_WORKER_HANG_SECONDS", 60)
+TASK_TIMEOUT = env.int("GLOSSARY_TASK_TIMEOUT", 600, validate=POSITIVE)
+WORKERS = env.int("GLOSSARY_WORKERS", 2, validate=POSITIVE)
+WORKER_HANG_SECONDS = env.int("GLOSSARY_WORKER_HANG_SECONDS", 60, validate=POSITIVE)
 Q_CLUSTER = {
     "name": "glossary",
     "workers": WORKERS,
@@ -158,7 +164,7 @@ Q_CLUSTER = {
 }
 
 # Live feed
-EVENT_RETENTION_DAYS = env.int("GLOSSARY_EVENT_RETENTION_DAYS", 30)
+EVENT_RETENTION_DAYS = env.int("GLOSSARY_EVENT_RETENTION_DAYS", 30, validate=POSITIVE)
 
 # REST
 REST_FRAMEWORK = {
@@ -193,7 +199,8 @@ CONTENT_SECURITY_POLICY = {
     }
 }
 # Browsers share cookies between ports: two copies on one machine must not sign each other out.
-COPY_ID = hashlib.sha256(str(DATA_DIR).encode()).hexdigest()[:8]
+# Named after the database, which all web processes of one copy share.
+COPY_ID = hashlib.sha256(str(DATABASES["default"]["NAME"]).encode()).hexdigest()[:8]
 SESSION_COOKIE_NAME = f"glossary_session_{COPY_ID}"
 CSRF_COOKIE_NAME = f"glossary_csrf_{COPY_ID}"
 CSRF_COOKIE_HTTPONLY = True
@@ -219,7 +226,10 @@ LOGGING = {
     "disable_existing_loggers": False,
     "formatters": {"line": {"format": "{asctime} {levelname:<7} {name}: {message}", "style": "{"}},
     "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
-    "root": {"handlers": ["console"], "level": env.str("GLOSSARY_LOG_LEVEL", "WARNING")},
+    "root": {
+        "handlers": ["console"],
+        "level": env.log_level("GLOSSARY_LOG_LEVEL", logging.WARNING),
+    },
     "loggers": {
         "glossary_site": {"level": "INFO"},
         "projects": {"level": "INFO"},

@@ -37,6 +37,10 @@ def manage(*arguments, **variables) -> subprocess.CompletedProcess[str]:
         ("DATABASE_URL", "nonsense"),
         ("REDIS_URL", "http://localhost"),
         ("GLOSSARY_ROLE", "king"),
+        ("GLOSSARY_WORKERS", "0"),
+        ("GLOSSARY_LANGUAGE", "fr"),
+        ("GLOSSARY_TIME_ZONE", "Mars/Olympus"),
+        ("GLOSSARY_LOG_LEVEL", "LOUD"),
     ],
 )
 def test_a_wrong_value_is_one_sentence_that_names_the_variable(variable, value):
