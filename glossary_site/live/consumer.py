@@ -15,16 +15,15 @@ from urllib.parse import parse_qs
 from channels.generic.websocket import AsyncWebsocketConsumer
 from django.contrib.auth.models import AnonymousUser
 
-from glossary_site.live import reading
-from glossary_site.live.access import Gate
-from glossary_site.live.hub import follow, hub
+from glossary_site.live.hub import hub
 from glossary_site.live.identity import is_our_page, user_of
+from glossary_site.live.reading import Batch
+from glossary_site.live.session import Notice, Reader, Snapshot, session
 from glossary_site.numbers import number_in
 from glossary_site.people.models import User
 
 logger = logging.getLogger(__name__)
 
-KEEPALIVE_SECONDS = 20.0
 ACCESS_LOST = 4403
 ALIVE = json.dumps({"type": "alive"})
 
@@ -59,32 +58,34 @@ class LiveConsumer(AsyncWebsocketConsumer):
     def _allowed(self) -> bool:
         return self.may_read(user_of(self.scope))
 
-    async def _start(self) -> int:
-        """Send the snapshot where one is due, and return the number to continue from."""
-        position = await hub().read(reading.position, self.stream())
-        query = parse_qs(self.scope["query_string"].decode("latin-1"))
-        after = number_in(query.get("after", [""])[0])
-        if after is not None and position.pruned <= after <= position.last:
-            return after
-        # The number first, the picture second: an event in between is then sent again, not missed.
-        picture = {"type": "snapshot", "number": position.last, **await hub().read(self.snapshot)}
-        await self.send(json.dumps(picture, ensure_ascii=False))
-        return position.last
-
     async def _run(self) -> None:
+        query = parse_qs(self.scope["query_string"].decode("latin-1"))
+        reader = Reader(
+            stream=self.stream(),
+            after=number_in(query.get("after", [""])[0]),
+            allowed=self._allowed,
+            snapshot=self.snapshot,
+            access_events=self.access_events,
+        )
         try:
-            gate = Gate(self._allowed, self.access_events, KEEPALIVE_SECONDS)
-            after = await self._start()
-            # Closed by hand: a cancelled socket must leave the hub now, not when Python tidies up.
-            async with aclosing(follow(self.stream(), after, KEEPALIVE_SECONDS)) as batches:
-                async for batch in batches:
-                    if not await gate.opens_for(batch):
+            async with aclosing(session(reader)) as messages:
+                async for message in messages:
+                    if message is Notice.ACCESS_LOST:
                         await self.close(ACCESS_LOST)
-                        return
-                    await self.send(ALIVE if batch is None else batch.json)
+                    else:
+                        await self.send(text_of(message))
         except Exception:
             logger.exception("A live socket failed; its page will reconnect")
             await self.close(1011)
+
+
+def text_of(message: Snapshot | Batch | Notice) -> str:
+    if isinstance(message, Batch):
+        return message.json
+    if isinstance(message, Snapshot):
+        frame = {"type": "snapshot", "number": message.number, **message.picture}
+        return json.dumps(frame, ensure_ascii=False)
+    return ALIVE
 
 
 class NoSuchFeed(AsyncWebsocketConsumer):

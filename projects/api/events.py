@@ -11,6 +11,7 @@ from rest_framework.response import Response
 from glossary_site.api.schema import operation
 from glossary_site.live import reading
 from glossary_site.live.identity import user_of
+from glossary_site.live.session import Reader
 from glossary_site.live.sse import event_stream
 from glossary_site.numbers import number_in
 from projects import feed
@@ -70,12 +71,14 @@ class EventStream(ProjectView):
         seen = number_in(request.headers.get(LAST_EVENT_ID, ""))
         who = credentials_of(request)
         return event_stream(
-            project.stream,
-            # A reconnecting browser repeats the old address, so its header is the newer news.
-            after=after if seen is None else seen,
-            allowed=lambda: feed.may_read(user_of(who), project.pk),
-            snapshot=lambda: feed.snapshot(project.pk),
-            access_events=feed.ACCESS_EVENTS,
+            Reader(
+                stream=project.stream,
+                # A reconnecting browser repeats the old address: its header is the newer news.
+                after=after if seen is None else seen,
+                allowed=lambda: feed.may_read(user_of(who), project.pk),
+                snapshot=lambda: feed.snapshot(project.pk),
+                access_events=feed.ACCESS_EVENTS,
+            )
         )
 
 

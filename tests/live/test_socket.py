@@ -196,7 +196,7 @@ class TestWhoIsCutOff:
     async def test_a_revoked_token_ends_with_the_next_quiet_moment(
         self, project, viewer, monkeypatch
     ):
-        monkeypatch.setattr("glossary_site.live.consumer.KEEPALIVE_SECONDS", 0.2)
+        monkeypatch.setattr("glossary_site.live.session.KEEPALIVE_SECONDS", 0.2)
         token, secret = await in_thread(create_token)(user=viewer, name="bot")
         reader = socket(project, origin=None, token=secret)
         await reader.connect(timeout=10)
@@ -206,7 +206,7 @@ class TestWhoIsCutOff:
         assert await self.closed(reader) == 4403
 
     async def test_a_closed_account_ends_on_a_busy_feed_too(self, project, viewer, monkeypatch):
-        monkeypatch.setattr("glossary_site.live.consumer.KEEPALIVE_SECONDS", 0.5)
+        monkeypatch.setattr("glossary_site.live.session.KEEPALIVE_SECONDS", 0.5)
         async with connected(project, viewer) as reader:
             await frame(reader)
             await in_thread(User.objects.filter(pk=viewer.pk).update)(is_active=False)
