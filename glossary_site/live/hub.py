@@ -38,29 +38,46 @@ READ_TABLE = ReadTable.NOW
 
 
 class Subscription:
-    """What one reader has not taken yet."""
+    """What one reader has not taken yet.
 
-    def __init__(self) -> None:
-        self._batches: deque[Batch | ReadTable] = deque()
+    It has one timer, which comes round once in `quiet_seconds`: a timer for every wait would be
+    thousands of cancelled ones a second for the event loop to carry along.
+    """
+
+    def __init__(self, quiet_seconds: float) -> None:
+        self._batches: deque[Batch | ReadTable | None] = deque()
         self._arrived = asyncio.Event()
+        self._quiet_seconds = quiet_seconds
+        self._heard = False
+        self._timer = self._wind()
 
     def push(self, batch: Batch | ReadTable) -> None:
+        self._heard = True
         if len(self._batches) >= BACKLOG:
             self._batches.clear()
             batch = READ_TABLE
         self._batches.append(batch)
         self._arrived.set()
 
-    async def next(self, timeout: float) -> Batch | ReadTable | None:
-        """What came next, or None when nothing came in time."""
-        if not self._batches:
+    async def next(self) -> Batch | ReadTable | None:
+        """What came next, or None when it was quiet for a while."""
+        while not self._batches:
             self._arrived.clear()
-            try:
-                async with asyncio.timeout(timeout):
-                    await self._arrived.wait()
-            except TimeoutError:
-                return None
+            await self._arrived.wait()
         return self._batches.popleft()
+
+    def close(self) -> None:
+        self._timer.cancel()
+
+    def _wind(self) -> asyncio.TimerHandle:
+        return asyncio.get_running_loop().call_later(self._quiet_seconds, self._tick)
+
+    def _tick(self) -> None:
+        if not self._heard and not self._batches:
+            self._batches.append(None)
+            self._arrived.set()
+        self._heard = False
+        self._timer = self._wind()
 
 
 class Hub:
@@ -88,14 +105,15 @@ class Hub:
         return await asyncio.get_running_loop().run_in_executor(self._executor, run)
 
     @contextmanager
-    def subscribe(self, stream: str) -> Iterator[Subscription]:
-        subscription = Subscription()
+    def subscribe(self, stream: str, quiet_seconds: float) -> Iterator[Subscription]:
+        subscription = Subscription(quiet_seconds)
         self._subscriptions.setdefault(stream, set()).add(subscription)
         if self._tailer is None or self._tailer.done():
             self._tailer = asyncio.create_task(self._tail(), name="live-tailer")
         try:
             yield subscription
         finally:
+            subscription.close()
             readers = self._subscriptions[stream]
             readers.discard(subscription)
             if not readers:
@@ -156,7 +174,7 @@ def hub() -> Hub:
 async def follow(stream: str, after: int, keepalive: float) -> AsyncGenerator[Batch | None, None]:
     """Every event of a stream after a number, in order, each once; None when it is quiet."""
     live = hub()
-    with live.subscribe(stream) as subscription:
+    with live.subscribe(stream, keepalive) as subscription:
         arrived: Batch | ReadTable | None = READ_TABLE
         while True:
             if arrived is None:
@@ -168,4 +186,4 @@ async def follow(stream: str, after: int, keepalive: float) -> AsyncGenerator[Ba
             elif arrived.last > after:
                 yield (batch := arrived if arrived.first > after else arrived.after(after))
                 after = batch.last
-            arrived = await subscription.next(keepalive)
+            arrived = await subscription.next()
