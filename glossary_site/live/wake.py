@@ -1,8 +1,8 @@
 """How a web process learns that the event table may have grown.
 
 A lost wake-up costs only the wait until the next look, because the rows are the truth:
-- SQLite: ask `PRAGMA data_version` fifty times a second. It answers from shared memory in
-  microseconds and changes whenever another connection commits.
+- SQLite: ask `PRAGMA data_version` fifty times a second. It reads no table and changes
+  whenever another connection commits.
 - Redis: one message a commit, and a slow look in case a message was lost.
 - PostgreSQL alone: look at the table ten times a second.
 """

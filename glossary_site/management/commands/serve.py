@@ -132,7 +132,7 @@ def _programs(address: Address, worker_is_up: Path) -> tuple[Program, Program]:
         name="web process",
         command=[sys.executable, "-m", "daphne", *listen, "glossary_site.asgi:application"],
         # Under ASGI requests come and go on many threads. Left alone, the C library keeps memory
-        # for each of them; with two pools the process stays a quarter smaller under uploads.
+        # for each of them; with two pools the process stays a fifth smaller under uploads.
         environment={"GLOSSARY_ROLE": "web", "MALLOC_ARENA_MAX": "2"},
         directory=root,
     )
