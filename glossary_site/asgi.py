@@ -17,6 +17,7 @@ from servestatic import ServeStaticASGI
 
 django_application = get_asgi_application()
 
+from glossary_site.observe.middleware import traced  # noqa: E402 (needs Django set up)
 from projects.routing import websocket_urlpatterns  # noqa: E402 (models need Django set up)
 
 
@@ -34,9 +35,11 @@ def with_static_files(application: object) -> ServeStaticASGI:
     return server
 
 
-application = ProtocolTypeRouter(
-    {
-        "http": with_static_files(django_application),
-        "websocket": URLRouter(websocket_urlpatterns),
-    }
+application = traced(
+    ProtocolTypeRouter(
+        {
+            "http": with_static_files(django_application),
+            "websocket": URLRouter(websocket_urlpatterns),
+        }
+    )
 )

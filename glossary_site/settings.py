@@ -3,6 +3,8 @@
 import hashlib
 import logging
 from datetime import timedelta
+from decimal import Decimal
+from typing import Any
 
 from csp.constants import NONE, SELF
 from django.utils.translation import gettext_lazy as _
@@ -12,6 +14,8 @@ from glossary_site import env as environment
 from glossary_site.env import env
 
 POSITIVE = validate.Range(min=1)
+NOT_NEGATIVE = validate.Range(min=0)
+POSITIVE_FLOAT = validate.Range(min=0, min_inclusive=False)
 
 BASE_DIR = environment.ROOT
 DATA_DIR = environment.data_dir()
@@ -21,6 +25,7 @@ REDIS_URL = environment.redis_url()
 PRODUCTION = env.bool("GLOSSARY_PRODUCTION", False)
 DEBUG = env.bool("GLOSSARY_DEBUG", False)
 SECRET_KEY = environment.secret_key(DATA_DIR)
+ENCRYPTION_KEYS = environment.encryption_keys()
 ALLOWED_HOSTS = env.list("GLOSSARY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("GLOSSARY_TRUSTED_ORIGINS", [])
 
@@ -44,10 +49,14 @@ INSTALLED_APPS = [
     "glossary_site",
     "glossary_site.people",
     "glossary_site.live",
+    "glossary_site.jobs",
+    "glossary_site.llm",
     "projects",
 ]
 
 MIDDLEWARE = [
+    # The first: whatever answers, and however, has a trace id and is counted.
+    "glossary_site.observe.middleware.ObserveMiddleware",
     "django.middleware.security.SecurityMiddleware",
     "glossary_site.api.middleware.ApiMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
@@ -146,22 +155,74 @@ DATA_UPLOAD_MAX_NUMBER_FIELDS = MAX_UPLOAD_FILES + 100
 # Background work: django-q2, set as measured (a long task must not be delivered twice, a failed
 # one must not come back for ever, and the history of work is ours, not the broker's).
 TASK_TIMEOUT = env.int("GLOSSARY_TASK_TIMEOUT", 600, validate=POSITIVE)
-WORKERS = env.int("GLOSSARY_WORKERS", 2, validate=POSITIVE)
+LONG_TASK_TIMEOUT = env.int("GLOSSARY_LONG_TASK_TIMEOUT", 6 * 3600, validate=POSITIVE)
+# Worker processes for short work and for long work, which never wait for each other.
+LANES = {
+    "short": env.int("GLOSSARY_WORKERS", 2, validate=POSITIVE),
+    "long": env.int("GLOSSARY_LONG_WORKERS", 2, validate=POSITIVE),
+}
 WORKER_HANG_SECONDS = env.int("GLOSSARY_WORKER_HANG_SECONDS", 60, validate=POSITIVE)
-Q_CLUSTER = {
+Q_CLUSTER: dict[str, Any] = {
+    # The short lane: what names no cluster, such as a schedule of django-q2, runs here.
     "name": "glossary",
-    "workers": WORKERS,
+    "workers": LANES["short"],
     "timeout": TASK_TIMEOUT,
     "retry": 3 * TASK_TIMEOUT + 1,
     "queue_limit": 1,
     "ack_failures": True,
     "max_attempts": 1,
     "save_limit": -1,
+    # Only where the database is asked at intervals; SQLite tells of commits (processes/wakeup.py).
     "poll": 0.05,
-    "catch_up": False,
+    # Nothing is ever caught up with: all our timers are cron expressions, which django-q2 reckons
+    # from now on. But without it, it compares wall clocks, and in the hour that comes twice when
+    # summer time ends it would go round in circles, the whole database locked.
+    "catch_up": True,
+    # A worker that is recycled is missed for up to half a second. With django-q2's 500 tasks that
+    # would happen every second or two under load, for little: short tasks leave little behind.
+    "recycle": 20_000,
     "label": _("Task broker"),
-    **({"redis": REDIS_URL} if REDIS_URL else {"orm": "default"}),
+    "ALT_CLUSTERS": {
+        "glossary-long": {
+            "workers": LANES["long"],
+            "timeout": LONG_TASK_TIMEOUT,
+            "retry": 3 * LONG_TASK_TIMEOUT + 1,
+            # Long tasks need much memory, and half a second is nothing to them.
+            "recycle": 500,
+        }
+    },
+    **({"redis": environment.broker_url(REDIS_URL)} if REDIS_URL else {"orm": "default"}),
 }
+
+# Our own rules for that work (jobs/README.md). A job's timeout ends with its lane's, at the latest.
+LANE_TIMEOUTS = {"short": TASK_TIMEOUT, "long": LONG_TASK_TIMEOUT}
+JOB_LEASE_SECONDS = env.float("GLOSSARY_JOB_LEASE_SECONDS", 15, validate=POSITIVE)
+JOB_CONFIRM_SECONDS = env.float("GLOSSARY_JOB_CONFIRM_SECONDS", 15, validate=POSITIVE)
+JOB_BACKOFF_SECONDS = env.float("GLOSSARY_JOB_BACKOFF_SECONDS", 5, validate=POSITIVE_FLOAT)
+JOB_BACKOFF_MAX_SECONDS = env.float(
+    "GLOSSARY_JOB_BACKOFF_MAX_SECONDS", 600, validate=POSITIVE_FLOAT
+)
+
+# Language models
+LLM = environment.llm()
+LLM_ATTEMPTS = env.int("GLOSSARY_LLM_ATTEMPTS", 6, validate=POSITIVE)
+LLM_BACKOFF_SECONDS = env.float("GLOSSARY_LLM_BACKOFF_SECONDS", 1, validate=POSITIVE_FLOAT)
+LLM_BATCH_POLL_SECONDS = env.float("GLOSSARY_LLM_BATCH_POLL_SECONDS", 10, validate=POSITIVE_FLOAT)
+LLM_LEDGER_DAYS = env.int("GLOSSARY_LLM_LEDGER_DAYS", 90, validate=POSITIVE)
+# Of a month and the whole site, where operators set no other; 0: no limit.
+LLM_MONTHLY_TOKENS = env.int("GLOSSARY_LLM_MONTHLY_TOKENS", 0, validate=NOT_NEGATIVE)
+LLM_MONTHLY_COST = env.decimal("GLOSSARY_LLM_MONTHLY_COST", Decimal(0), validate=NOT_NEGATIVE)
+# What providers take in one batch.
+LLM_BATCH_REQUESTS = 50_000
+LLM_BATCH_BYTES = 200 * MEGABYTE
+# So long a worker goes on with one process before others have their turn.
+LLM_TURN_SECONDS = 600.0
+PRIVATE_URLS_ALLOWED = environment.private_urls_allowed()
+
+# Days that the history of work is kept: logs in the database (then in files), runs, the audit.
+LOG_RETENTION_DAYS_DB = env.int("GLOSSARY_LOG_RETENTION_DAYS_DB", 14, validate=POSITIVE)
+JOB_RETENTION_DAYS = env.int("GLOSSARY_JOB_RETENTION_DAYS", 90, validate=POSITIVE)
+AUDIT_RETENTION_DAYS = env.int("GLOSSARY_AUDIT_RETENTION_DAYS", 365, validate=POSITIVE)
 
 # Live feed
 EVENT_RETENTION_DAYS = env.int("GLOSSARY_EVENT_RETENTION_DAYS", 30, validate=POSITIVE)
@@ -176,7 +237,7 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Glossary Site",
-    "DESCRIPTION": "Projects, documents and their live events.",
+    "DESCRIPTION": "Projects, documents, their live events, and background work.",
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],
@@ -184,7 +245,12 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api",
     "COMPONENT_SPLIT_REQUEST": True,
-    "ENUM_NAME_OVERRIDES": {"RoleEnum": "projects.choices.Role"},
+    "ENUM_NAME_OVERRIDES": {
+        "RoleEnum": "projects.choices.Role",
+        "WorkerRoleEnum": "glossary_site.jobs.choices.WorkerRole",
+        "StrategyEnum": "glossary_site.llm.choices.Strategy",
+        "ProviderKindEnum": "glossary_site.llm.choices.ProviderKind",
+    },
 }
 
 # Security
@@ -220,20 +286,37 @@ if env.bool("GLOSSARY_BEHIND_PROXY", False):
     SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
     AXES_CLIENT_IP_CALLABLE = "glossary_site.people.address.behind_proxy"
 
-# Logs
+# Logs, traces and metrics (observe/README.md)
+LOG_FORMAT = env.str("GLOSSARY_LOG_FORMAT", "", validate=validate.OneOf(["", "json", "text"])) or (
+    "json" if PRODUCTION else "text"
+)
+METRICS_TOKEN = env.str("GLOSSARY_METRICS_TOKEN", "")
+# OpenTelemetry reads its other standard variables by itself.
+OTEL_ENDPOINT = env.str("OTEL_EXPORTER_OTLP_ENDPOINT", "")
+OTEL_SERVICE_NAME = env.str("OTEL_SERVICE_NAME", "glossary-site")
 LOGGING = {
     "version": 1,
     "disable_existing_loggers": False,
-    "formatters": {"line": {"format": "{asctime} {levelname:<7} {name}: {message}", "style": "{"}},
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "formatters": {
+        "json": {"()": "glossary_site.observe.logs.JsonLines"},
+        "text": {"()": "glossary_site.observe.logs.TextLines"},
+    },
+    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
     "root": {
         "handlers": ["console"],
         "level": env.log_level("GLOSSARY_LOG_LEVEL", logging.WARNING),
     },
     "loggers": {
         "glossary_site": {"level": "INFO"},
+        # A line for each request is for programs; a person at a terminal would drown in them.
+        "glossary_site.requests": {"level": "INFO" if LOG_FORMAT == "json" else "WARNING"},
         "projects": {"level": "INFO"},
+        # Django's own handlers would write beside ours, in another form.
+        "django": {"handlers": []},
+        "django.server": {"handlers": [], "propagate": True},
         "django-q": {"handlers": ["console"], "level": "WARNING", "propagate": False},
         "axes": {"level": "ERROR"},
+        # A collector that is away: one line for what was lost, none for each try.
+        "opentelemetry": {"level": "ERROR"},
     },
 }

@@ -1,19 +1,21 @@
 """What the list of projects shows of each one, in one query however many there are.
 
-Apps above this one add their own facts (terms, last run, work in progress) when they are ready:
-the list cannot ask them, because imports point the other way.
+Apps above this one add their own facts (terms, last run) when they are ready: the list cannot ask
+them, because imports point the other way.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Max, Model, OuterRef, Subquery
+from django.db.models import CharField, Count, Max, Model, OuterRef, Subquery, Value
 from django.db.models.expressions import Combinable
-from django.db.models.functions import Coalesce
+from django.db.models.functions import Cast, Coalesce, Concat
 from django.utils.translation import gettext_lazy as _
 
-from projects.models import Document, Membership
+from glossary_site.jobs.choices import ACTIVE
+from glossary_site.jobs.models import JobRun
+from projects.models import Document, Membership, Project
 from projects.querysets import ProjectQuerySet
 
 
@@ -39,6 +41,13 @@ def count_of(model: type[Model]) -> Callable[[], Combinable]:
     return expression
 
 
+def _active_work() -> Combinable:
+    """Runs know their project by its name in the feed, not by a key: see `Project.stream`."""
+    scope = Concat(Value(Project.STREAM_PREFIX), Cast(OuterRef("pk"), CharField()))
+    rows = JobRun.objects.filter(scope=scope, state__in=ACTIVE).order_by().values("scope")
+    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
+
+
 def _last_change() -> Combinable:
     rows = Document.objects.filter(project=OuterRef("pk")).order_by().values("project")
     return Coalesce(Subquery(rows.annotate(last=Max("updated_at")).values("last")), "updated_at")
@@ -47,6 +56,7 @@ def _last_change() -> Combinable:
 FACTS: list[Fact] = [
     Fact("documents", _("Documents"), count_of(Document)),
     Fact("members", _("Members"), count_of(Membership)),
+    Fact("active_work", _("Active work"), _active_work),
     Fact("changed", _("Changed"), _last_change, kind="time"),
 ]
 

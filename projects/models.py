@@ -15,6 +15,8 @@ DESCRIPTION_LENGTH = 500
 class Project(models.Model):
     """A set of documents and the glossary that a team makes of them."""
 
+    STREAM_PREFIX = "project:"
+
     name = models.CharField(_("name"), max_length=NAME_LENGTH)
     description = models.CharField(_("description"), max_length=DESCRIPTION_LENGTH, blank=True)
     language = models.CharField(
@@ -44,8 +46,8 @@ class Project(models.Model):
 
     @property
     def stream(self) -> str:
-        """The name of its live feed."""
-        return f"project:{self.pk}"
+        """The name of its live feed, and the scope of its background work."""
+        return f"{self.STREAM_PREFIX}{self.pk}"
 
 
 class Membership(models.Model):

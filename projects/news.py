@@ -9,13 +9,18 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
+from django.db.models import Q
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 
 from glossary_site.live.models import Event
+from glossary_site.llm import news as llm_news
 from projects.choices import Role
+
+# Events that keep open pages up to date and are no news: a long job would push those out of sight.
+PROGRESS = Q(type__startswith="job.") | Q(type__in=[llm_news.PROGRESS, llm_news.CHANGED])
 
 Payload = dict[str, Any]
 Sentence = Callable[[Payload], SafeString]
@@ -124,6 +129,10 @@ def _changed(payload: Payload) -> SafeString:
     return say(_("%(by)s changed the project’s settings."), by=by(payload))
 
 
+def _llm_changed(payload: Payload) -> SafeString:
+    return say(_("%(by)s changed the project’s language model."), by=by(payload))
+
+
 def _deleted(payload: Payload) -> SafeString:
     return say(
         _("%(by)s deleted the project %(name)s."),
@@ -194,6 +203,7 @@ def _documents_deleted(payload: Payload) -> SafeString:
 SENTENCES: dict[str, tuple[str, Sentence]] = {
     "project.created": ("book", _created),
     "project.changed": ("settings", _changed),
+    "llm.settings_changed": ("settings", _llm_changed),
     "project.deleted": ("trash", _deleted),
     "member.added": ("users", _member_added),
     "member.changed": ("users", _member_changed),

@@ -1,6 +1,6 @@
 from django.urls import include, path
 
-from projects.views import activity, members, projects
+from projects.views import activity, llm_settings, members, projects, work
 
 urlpatterns = [
     path("", projects.project_list, name="project-list"),
@@ -8,6 +8,12 @@ urlpatterns = [
     path("projects/<int:project_id>/", projects.overview, name="project"),
     path("projects/<int:project_id>/head/", projects.head, name="project-head"),
     path("projects/<int:project_id>/settings/", projects.settings, name="project-settings"),
+    path("projects/<int:project_id>/settings/llm/", llm_settings.llm_settings, name="project-llm"),
+    path(
+        "projects/<int:project_id>/settings/llm/test/",
+        llm_settings.llm_test,
+        name="project-llm-test",
+    ),
     path("projects/<int:project_id>/clone/", projects.clone, name="project-clone"),
     path("projects/<int:project_id>/delete/", projects.delete, name="project-delete"),
     path("projects/<int:project_id>/members/", members.member_list, name="project-members"),
@@ -20,6 +26,27 @@ urlpatterns = [
         "projects/<int:project_id>/members/<int:member_id>/remove/",
         members.remove,
         name="member-remove",
+    ),
+    path("projects/<int:project_id>/work/", work.work, name="project-work"),
+    path(
+        "projects/<int:project_id>/work/jobs/<int:run_id>/cancel/",
+        work.cancel_job,
+        name="work-job-cancel",
+    ),
+    path(
+        "projects/<int:project_id>/work/jobs/<int:run_id>/retry/",
+        work.retry_job,
+        name="work-job-retry",
+    ),
+    path(
+        "projects/<int:project_id>/work/llm/<uuid:process_id>/cancel/",
+        work.cancel_process,
+        name="work-process-cancel",
+    ),
+    path(
+        "projects/<int:project_id>/work/llm/<uuid:process_id>/retry/",
+        work.retry_process,
+        name="work-process-retry",
     ),
     path("projects/<int:project_id>/activity/", activity.activity, name="project-activity"),
     path("projects/<int:project_id>/documents/", include("projects.urls_documents")),

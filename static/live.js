@@ -1,11 +1,15 @@
-/* Keeps a page of a project up to date.
+/* Keeps a page of a project, or of the operators, up to date.
 
    The element with data-live-url says where the feed is, which number the page was made at
    (data-live-after) and the words for each state. Events become DOM events on <body>, at most one
    of a kind each half second; parts of the page listen with hx-trigger="live:documents from:body":
      live:documents, live:members, live:project, …   by the part of the type before the dot
-     live:activity                                   for every event
-   While the socket is down the page asks the REST endpoint every few seconds. */
+     live:work                                       for the progress of background work
+     live:glance                                     for the same, seldom: for parts that only count
+     live:activity                                   for every other event
+   While the socket is down the page asks the REST endpoint (data-live-poll) every few seconds, where
+   there is one. With data-live-every="10" the parts are told every ten seconds in any case: where no
+   worker runs, nobody tells the feed that things stand still. */
 (() => {
   "use strict";
 
@@ -17,7 +21,8 @@
   const POLL = 5_000;
   const RETRY = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
   const QUIET = 500;
-  const EVERYTHING = ["documents", "members", "project", "activity"];
+  const SELDOM = 3_000;
+  const EVERYTHING = ["documents", "members", "project", "activity", "work", "operations"];
 
   let last = Number(status.dataset.liveAfter);
   let socket = null;
@@ -38,9 +43,9 @@
   const told = new Map();
   const waiting = new Map();
 
-  function tell(name) {
+  function tell(name, quiet = QUIET) {
     if (waiting.has(name)) return;
-    const wait = Math.max(0, (told.get(name) ?? 0) + QUIET - Date.now());
+    const wait = Math.max(0, (told.get(name) ?? 0) + quiet - Date.now());
     waiting.set(name, setTimeout(() => {
       waiting.delete(name);
       told.set(name, Date.now());
@@ -49,16 +54,24 @@
   }
 
   const FOLDED = { document: "documents", member: "members" };
+  const WORK = /^(job\.|llm\.(progress|changed)$)/;
 
   function take(events) {
     for (const event of events) {
       if (event.number <= last) continue;
       last = event.number;
-      const kind = event.type.split(".")[0];
-      tell(FOLDED[kind] ?? kind);
-      tell("activity");
+      if (WORK.test(event.type)) {
+        tell("work");
+        tell("glance", SELDOM);
+      } else {
+        const kind = event.type.split(".")[0];
+        tell(FOLDED[kind] ?? kind);
+        tell("activity");
+      }
     }
   }
+
+  const tellAll = () => EVERYTHING.forEach((name) => tell(name));
 
   /* ---- The socket ----------------------------------------------------------------------------- */
 
@@ -86,7 +99,7 @@
       else if (frame.type === "snapshot") {
         // Too old to continue from, or new: whatever the page shows may have changed.
         last = frame.number;
-        EVERYTHING.forEach(tell);
+        tellAll();
       }
     });
     mine.addEventListener("close", (event) => {
@@ -105,7 +118,7 @@
     failures += 1;
     // A little chance, so that a restarted server is not greeted by all pages at once.
     retryTimer = setTimeout(connect, delay * (0.75 + Math.random() / 2));
-    if (!pollTimer) pollTimer = setTimeout(poll, failures > 1 ? 0 : POLL);
+    if (!pollTimer && status.dataset.livePoll) pollTimer = setTimeout(poll, failures > 1 ? 0 : POLL);
   }
 
   function lost() {
@@ -153,7 +166,7 @@
       if (pollTimer !== mine) return;
       if (page.pruned > last) {
         last = page.last;
-        EVERYTHING.forEach(tell);
+        tellAll();
       } else {
         take(page.events);
         if (page.events.length && last < page.last) next = 0;
@@ -184,6 +197,13 @@
   window.addEventListener("pageshow", (event) => {
     if (event.persisted) connect();
   });
+
+  const every = Number(status.dataset.liveEvery ?? 0);
+  if (every) {
+    setInterval(() => {
+      if (!over && !document.hidden) tellAll();
+    }, every * 1000);
+  }
 
   show("connecting");
   connect();

@@ -10,5 +10,8 @@ atexit.register(shutil.rmtree, directory, ignore_errors=True)
 os.environ["GLOSSARY_DATA_DIR"] = directory
 
 from glossary_site.settings import *  # noqa: E402, F403
+from glossary_site.settings import INSTALLED_APPS as SITE_APPS  # noqa: E402
+
+INSTALLED_APPS = [*SITE_APPS, "tests.work"]
 
 PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]

@@ -13,7 +13,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 MEANINGS = {
     400: "A field or parameter is missing or wrong; `fields` says which.",
     401: "Not signed in, or the token is not valid.",
-    403: "Your role in the project does not allow it, or the CSRF token is missing.",
+    403: "Your role or your permissions do not allow it, or the CSRF token is missing.",
     404: "It does not exist, or you are not a member of its project.",
     409: "It contradicts what is there already; `code` says how.",
     412: "It is not the version that `If-Match` names.",

@@ -1,6 +1,6 @@
 """Writing the feed: publish inside the transaction that makes the news true, and prune by age."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any
 
@@ -43,11 +43,13 @@ def publish_all(stream: str, news: Iterable[tuple[str, dict[str, Any]]]) -> int:
     return last
 
 
-def prune_events(*, days: int | None = None) -> int:
-    """Remove events older than the retention, in short transactions; returns how many."""
+def prune_events(*, days: int | None = None, check: Callable[[], object] = bool) -> int:
+    """Remove events older than the retention, in short transactions; returns how many. `check` is
+    called before each and may raise, to stop."""
     horizon = timezone.now() - timedelta(days=days or settings.EVENT_RETENTION_DAYS)
     removed = 0
     while True:
+        check()
         with transaction.atomic():
             old = Event.objects.filter(created_at__lt=horizon).order_by("pk")[:PRUNE_BATCH]
             ids = list(old.values_list("pk", flat=True))

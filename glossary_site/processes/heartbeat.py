@@ -1,10 +1,13 @@
-"""How the watchdog knows that a cluster still works: small files that its processes touch.
+"""How the watchdog and its processes tell each other things: small files that they touch.
 
-    beat     the monitor touches it when a task went all the way: fetched, executed, acknowledged
-    pulse    the sentinel touches it about twice a second, as it looks after the others
-    busy-7   process 7 is executing a task
-    canary   the watchdog's wish for a task that does nothing; the pusher takes it away
-    ready    the cluster has started
+    beat      the monitor touches it when a task went all the way: fetched, executed, acknowledged
+    pulse     the sentinel touches it about twice a second, as it looks after the others
+    busy-7    process 7 is executing a task
+    canary    the watchdog's wish for a task that does nothing; the pusher takes it away
+    ready     the process has started
+    handed    a task is on its way from the pusher to a worker (where none is taken in advance)
+    drain     an operator's wish: take no new task
+    stopping  the cluster is about to stop: begin nothing, come to an end
 
 The canary goes in at the cluster's own pusher and not through the broker. So it comes back from
 this cluster and no other, however many hosts share a queue; canaries cannot pile up in a database;
@@ -32,7 +35,7 @@ def beat() -> None:
 
 
 class Marks:
-    """The files of one cluster, in a directory of its own."""
+    """The files of one cluster, or of the keeper, in a directory of its own."""
 
     def __init__(self, directory: Path) -> None:
         self.directory = directory
@@ -40,16 +43,36 @@ class Marks:
         self.pulse = directory / "pulse"
         self.canary = directory / "canary"
         self.ready = directory / "ready"
+        self.handed = directory / "handed"
+        self.stopping = directory / "stopping"
+        self._drain = directory / "drain"
 
     def clear(self) -> None:
-        """Before a cluster starts: no trace of an earlier one may pass for a sign of life."""
+        """Before a process starts: no trace of an earlier one may pass for a sign of life. The wish
+        for a drain was not a trace: it holds for the next one, too."""
         self.directory.mkdir(mode=0o700, exist_ok=True)
         for path in self.directory.iterdir():
-            path.unlink()
+            if path != self._drain:
+                path.unlink()
+
+    def drain(self, on: bool) -> None:
+        """With True the cluster takes no new task, and finishes those it has, until False."""
+        if on:
+            self._drain.touch()
+        else:
+            self._drain.unlink(missing_ok=True)
+
+    @property
+    def takes_nothing(self) -> bool:
+        return self._drain.exists() or self.stopping.exists()
 
     def busy_workers(self) -> int:
         """How many processes execute a task now; one that was killed meanwhile does not count."""
-        pids = (int(path.name.removeprefix(BUSY)) for path in self.directory.glob(f"{BUSY}*"))
+        pids = (
+            int(name.removeprefix(BUSY))
+            for name in os.listdir(self.directory)
+            if name.startswith(BUSY)
+        )
         return sum(_alive(pid) for pid in pids)
 
     def my_busy_mark(self) -> Path:
@@ -89,6 +112,8 @@ def mark_tasks(marks: Marks) -> None:
     def started(**_: Any) -> None:
         with suppress(OSError):
             marks.my_busy_mark().touch()
+            # In this order: at no moment is a task that was taken to be seen nowhere.
+            marks.handed.unlink()
 
     def executed(**_: Any) -> None:
         with suppress(OSError):
@@ -102,27 +127,6 @@ def mark_tasks(marks: Marks) -> None:
     pre_execute.connect(started, weak=False)
     post_execute_in_worker.connect(executed, weak=False)
     post_execute.connect(acknowledged, weak=False)
-
-
-class WatchedBroker:
-    """The configured broker, which also lets the canary in and shows that the sentinel is alive."""
-
-    def __init__(self, broker: Any, marks: Marks) -> None:
-        self._broker = broker
-        self._marks = marks
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._broker, name)
-
-    def dequeue(self) -> Any:
-        if self._marks.take_canary():
-            return [(None, canary_package())]
-        return self._broker.dequeue()
-
-    def set_stat(self, key: str, value: str, timeout: int) -> Any:
-        # The sentinel reports its state in every round; no other call of it is as regular.
-        self._marks.pulse.touch()
-        return self._broker.set_stat(key, value, timeout)
 
 
 def canary_package() -> str:

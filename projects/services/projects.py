@@ -1,10 +1,18 @@
 """The life of a project: made, changed, cloned, deleted."""
 
+from contextlib import suppress
+
 from django.db import IntegrityError, transaction
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
+from glossary_site.jobs.models import JobRun
+from glossary_site.jobs.services.audit import SITE
+from glossary_site.jobs.services.runs import cancel_run
 from glossary_site.live.services import publish
+from glossary_site.llm.models import LLMProcess
+from glossary_site.llm.services import processes
+from glossary_site.llm.services.providers import clear_provider
 from projects.access import Actor, author_of, name_of
 from projects.choices import Format, Language, Role, Source
 from projects.intake.files import Draft
@@ -81,8 +89,22 @@ def clone_project(*, project: Project, actor: Actor, name: str) -> Project:
 @transaction.atomic
 def delete_project(*, project: Project, actor: Actor) -> None:
     """Remove a project with everything in it. Its feed ends with the news, for open pages."""
+    _stop_work(project, actor)
+    clear_provider(scope=project.stream, actor=author_of(actor))
     publish(project.stream, "project.deleted", {"name": project.name, "by": name_of(actor)})
     project.delete()
+
+
+def _stop_work(project: Project, actor: Actor) -> None:
+    """What is done for it has nobody to be done for."""
+    who, reason = name_of(actor) or SITE, "The project was deleted."
+    for process in LLMProcess.objects.active().for_scope(project.stream):
+        # One that has ended by itself meanwhile is as good.
+        with suppress(Refusal):
+            processes.cancel(process.pk, actor=who, reason=reason)
+    for run in JobRun.objects.active().for_scope(project.stream):
+        with suppress(Refusal):
+            cancel_run(run, actor=who, reason=reason)
 
 
 def _name_taken(name: str) -> Refusal:

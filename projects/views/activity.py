@@ -5,16 +5,18 @@ from django.http import HttpRequest, HttpResponse
 from django.views.decorators.http import require_safe
 
 from glossary_site.live.models import Event
+from glossary_site.pages import Column, Listing, render_page
 from projects.access import Action, project_for
 from projects.models import Project
-from projects.news import News, news_of
-from projects.views.pages import Column, Listing, project_context, render_page
+from projects.news import PROGRESS, News, news_of
+from projects.views.pages import project_context
 
 RECENT = 6
 
 
 def events_of(project: Project) -> QuerySet[Event]:
-    return Event.objects.filter(stream__name=project.stream)
+    """Without the progress of background work, which has a page of its own."""
+    return Event.objects.filter(stream__name=project.stream).exclude(PROGRESS)
 
 
 def recent_news(project: Project) -> list[News]:

@@ -13,11 +13,12 @@ from django.views.decorators.http import require_http_methods, require_safe
 
 from glossary_site.errors import Refusal
 from glossary_site.numbers import number_in
+from glossary_site.pages import Column, Listing, query_of, render_page
 from projects.access import Action, project_for
 from projects.models import Document, Project
 from projects.services.documents import delete_documents, rename_document
 from projects.views.document_forms import RenameForm
-from projects.views.pages import Column, Listing, project_context, query_of, render_page
+from projects.views.pages import project_context
 
 COLUMNS = [
     Column("path", gettext_lazy("Path"), order_by="path"),

@@ -8,11 +8,12 @@ from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from glossary_site.numbers import number_in
+from glossary_site.pages import Column, Listing, render_page
 from projects.access import Action, project_for
 from projects.models import Document, DocumentVersion
 from projects.rendering.diff import compare
 from projects.views.documents import document_of
-from projects.views.pages import Column, Listing, project_context, render_page
+from projects.views.pages import project_context
 from projects.views.reader import folders_of
 
 COLUMNS = [

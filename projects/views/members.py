@@ -9,12 +9,13 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST
 
 from glossary_site.errors import Refusal
+from glossary_site.pages import render_page
 from projects.access import Action, can, project_for
 from projects.choices import Role
 from projects.forms import MemberForm, RoleForm
 from projects.models import Membership, Project
 from projects.services.members import add_member, change_role, remove_member
-from projects.views.pages import project_context, render_page
+from projects.views.pages import project_context
 
 
 @require_http_methods(["GET", "HEAD", "POST"])

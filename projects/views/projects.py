@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_http_methods, require_POST, require_safe
 
 from glossary_site.errors import Refusal
+from glossary_site.pages import Column, Listing, query_of, render_page
 from projects.access import Action, project_for, visible_projects
 from projects.choices import Language
 from projects.forms import CloneForm, DeleteForm, ProjectForm
@@ -24,7 +25,7 @@ from projects.services.projects import (
     update_project,
 )
 from projects.views.activity import recent_news
-from projects.views.pages import Column, Listing, project_context, query_of, render_page
+from projects.views.pages import project_context
 
 RECENT_DOCUMENTS = 8
 

@@ -10,6 +10,7 @@ from django.utils.cache import patch_vary_headers
 from django.views.decorators.http import require_safe
 
 from glossary_site.numbers import number_in
+from glossary_site.pages import wants_part
 from projects.access import Action, project_for
 from projects.choices import Format
 from projects.downloads import as_file
@@ -19,7 +20,7 @@ from projects.rendering.markdown import Rendered, TocEntry, render_plain
 from projects.rendering.markdown import render as render_markdown
 from projects.views.document_forms import RenameForm
 from projects.views.documents import document_of
-from projects.views.pages import project_context, wants_part
+from projects.views.pages import project_context
 
 # More headings than this are no overview any more: the deepest are left out first.
 MAX_TOC = 200

@@ -4,15 +4,19 @@ import pytest
 from django.urls import URLPattern
 from rest_framework.test import APIClient
 
+from glossary_site.jobs.services.enqueue import enqueue
 from projects.api.urls import urlpatterns
 from projects.choices import Role
 from projects.models import Project
 from tests.factories import make_document, make_member, make_user
+from tests.llm.working import enqueued, questions
 
 ANYBODY, VIEWER, EDITOR, OWNER = range(4)
 PEOPLE = ("outsider", "viewer", "editor", "owner")
 PROJECT = "/api/projects/{project}"
 DOCUMENT = PROJECT + "/documents/{document}"
+JOB = PROJECT + "/work/jobs/{job}"
+PROCESS = PROJECT + "/work/llm/{process}"
 
 # Method, address, body, the least that may do it, and the status they get.
 ENDPOINTS = [
@@ -23,6 +27,10 @@ ENDPOINTS = [
     ("patch", PROJECT, {"description": "New"}, OWNER, 200),
     ("delete", PROJECT, None, OWNER, 204),
     ("post", PROJECT + "/clone", {"name": "Copy"}, VIEWER, 201),
+    ("get", PROJECT + "/llm-settings", None, OWNER, 200),
+    ("put", PROJECT + "/llm-settings", {"kind": "builtin"}, OWNER, 200),
+    ("delete", PROJECT + "/llm-settings", None, OWNER, 204),
+    ("post", PROJECT + "/llm-settings/test", None, OWNER, 200),
     ("get", PROJECT + "/members", None, VIEWER, 200),
     ("post", PROJECT + "/members", {"username": "new", "role": "viewer"}, OWNER, 201),
     ("patch", PROJECT + "/members/{member}", {"role": "editor"}, OWNER, 200),
@@ -43,6 +51,11 @@ ENDPOINTS = [
     ("get", DOCUMENT + "/versions", None, VIEWER, 200),
     ("get", DOCUMENT + "/versions/1", None, VIEWER, 200),
     ("get", DOCUMENT + "/versions/1/diff", None, VIEWER, 200),
+    ("get", PROJECT + "/work", None, VIEWER, 200),
+    ("post", JOB + "/cancel", None, EDITOR, 200),
+    ("post", JOB + "/retry", None, EDITOR, 200),
+    ("post", PROCESS + "/cancel", None, EDITOR, 200),
+    ("post", PROCESS + "/retry", None, EDITOR, 409),
     ("get", PROJECT + "/events", None, VIEWER, 200),
     ("get", PROJECT + "/events/stream", None, VIEWER, 200),
 ]
@@ -53,13 +66,23 @@ def address(project, editor, viewer):
     document = make_document(project)
     member = make_member(project, Role.VIEWER, make_user("member"))
     make_user("new")
-    return {"project": project.pk, "document": document.pk, "member": member.pk}
+    return {
+        "project": project.pk,
+        "document": document.pk,
+        "member": member.pk,
+        "job": enqueue("work.note", scope=project.stream).pk,
+        "process": enqueued(questions(1), scope=project.stream).pk,
+    }
 
 
 def test_the_table_has_every_address():
     tested = {
         path.removeprefix("/api/").format(
-            project="<int:project_id>", document="<int:document_id>", member="<int:user_id>"
+            project="<int:project_id>",
+            document="<int:document_id>",
+            member="<int:user_id>",
+            job="<int:run_id>",
+            process="<uuid:process_id>",
         )
         for _method, path, *_rest in ENDPOINTS
     }

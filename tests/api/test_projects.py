@@ -35,6 +35,7 @@ def test_the_list_shows_my_projects_with_my_role_and_the_facts_at_a_glance(
         "role": "viewer",
         "documents": 2,
         "members": 2,
+        "active_work": 0,
     }
 
 

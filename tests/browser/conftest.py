@@ -38,7 +38,7 @@ OPTIONS = [
     "--no-first-run",
 ]
 FIRST_SIGN_IN = re.compile(r"sign in as (\w+) with the password (\S+)")
-REDIS_SPACE = 13
+REDIS_DISTANCE = 13
 
 Visit = Callable[..., Page]
 _serial = count(1)
@@ -73,8 +73,14 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     with ExitStack() as opened:
         with pytest.MonkeyPatch.context() as patch:
             # Tests of other processes may run beside these, and would take each other's tasks.
-            patch.setattr(running, "REDIS_SPACE", REDIS_SPACE)
-            site = opened.enter_context(empty_site(tmp_path_factory.mktemp("browser") / "data"))
+            patch.setattr(running, "REDIS_DISTANCE", REDIS_DISTANCE)
+            site = opened.enter_context(
+                empty_site(
+                    tmp_path_factory.mktemp("browser") / "data",
+                    # With kinds of work that tests can have done.
+                    DJANGO_SETTINGS_MODULE="tests.work.settings",
+                )
+            )
         serve = site.start("serve", "--port", str(port))
         serve.wait_for_output("Glossary Site is running")
         printed = FIRST_SIGN_IN.search(serve.output)

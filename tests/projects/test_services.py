@@ -6,6 +6,8 @@ import pytest
 from django.db import connection
 
 from glossary_site.errors import Refusal
+from glossary_site.jobs.choices import State
+from glossary_site.jobs.services.enqueue import enqueue
 from glossary_site.live.reading import events_after
 from projects.access import OPERATOR, Action, can
 from projects.choices import Role, Source
@@ -148,3 +150,13 @@ class TestMembers:
         for thread in threads:
             thread.join()
         assert Membership.objects.filter(project=project, role=Role.OWNER).count() == 1
+
+
+def test_deleting_a_project_ends_the_work_that_is_done_for_it(project, owner):
+    run = enqueue("work.note", scope=project.stream)
+    other = enqueue("work.note", scope="project:999")
+    delete_project(project=project, actor=owner)
+    run.refresh_from_db()
+    other.refresh_from_db()
+    assert (run.state, run.error) == (State.CANCELED, "The project was deleted.")
+    assert other.state == State.PENDING

@@ -4,6 +4,7 @@ Without DATABASE_URL and REDIS_URL a site is SQLite in its directory. With them 
 that is made for the test, and a numbered space of that Redis that nothing else uses.
 """
 
+import json
 import os
 import signal
 import socket
@@ -26,8 +27,9 @@ from glossary_site.env import ROOT
 
 # Long, because it is only reached when something is broken or the machine is very busy.
 PATIENCE = 60.0
-REDIS_SPACE = 14
-QUEUE_KEY = "django_q:glossary:q"
+# From the numbered space that the suite itself uses to the one for the processes of a test.
+REDIS_DISTANCE = 14
+QUEUE_KEYS = ("django_q:glossary:q", "django_q:glossary-long:q")
 
 
 def wait_for(what: str, look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
@@ -103,6 +105,52 @@ class Running:
         self._log.close()
 
 
+class Shell:
+    """A process with a site's settings that runs code for tests: to start one each time would take
+    longer than most tests."""
+
+    PROGRAM = """
+import contextlib, io, json, sys, traceback
+import django
+django.setup()
+from django.db import connections
+for line in sys.stdin:
+    output, error = io.StringIO(), ""
+    try:
+        with contextlib.redirect_stdout(output):
+            exec(json.loads(line), {})
+    except Exception:
+        error = traceback.format_exc()
+    connections.close_all()
+    print(json.dumps([output.getvalue().strip(), error]), flush=True)
+"""
+
+    def __init__(self, environment: dict[str, str]) -> None:
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", self.PROGRAM],
+            env=environment,
+            cwd=ROOT,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+
+    def ask(self, code: str) -> str:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._process.stdin.write(json.dumps(code) + "\n")
+        self._process.stdin.flush()
+        answer = self._process.stdout.readline()
+        assert answer, "the shell of the site has ended"
+        output, error = json.loads(answer)
+        assert not error, error
+        return output
+
+    def end(self) -> None:
+        self._process.kill()
+        self._process.communicate()
+
+
 class Site:
     """A data directory, the environment that goes with it, and what was started there."""
 
@@ -119,6 +167,7 @@ class Site:
             **environment,
         }
         self._started: list[Running] = []
+        self._shell: Shell | None = None
 
     def command(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
         """Run a command to its end."""
@@ -141,22 +190,24 @@ class Site:
 
     def ask(self, code: str) -> str:
         """What Python code prints when it runs with this site's settings."""
-        finished = subprocess.run(
-            [sys.executable, "-c", f"import django; django.setup()\n{code}"],
-            env=self.environment,
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            timeout=PATIENCE,
-        )
-        assert finished.returncode == 0, finished.stderr
-        return finished.stdout.strip()
+        if self._shell is None:
+            self._shell = Shell(self.environment)
+        return self._shell.ask(code)
 
-    def send_tasks(self, *calls: tuple) -> None:
-        """Put tasks into the queue, each a function's name and its arguments."""
+    def send_tasks(self, *calls: tuple, cluster: str = "glossary") -> None:
+        """Put tasks into a queue, each a function's name and its arguments."""
         self.ask(
             "from django_q.tasks import async_task\n"
-            + "\n".join(f"async_task{call!r}" for call in calls)
+            + "\n".join(f"async_task(*{call!r}, cluster={cluster!r})" for call in calls)
+        )
+
+    def waiting_tasks(self, cluster: str) -> int:
+        """How many are in a queue and in nobody's hand."""
+        return int(
+            self.ask(
+                "from django_q.brokers import get_broker\n"
+                f"print(get_broker({cluster!r}).queue_size())"
+            )
         )
 
     def end(self) -> None:
@@ -164,6 +215,11 @@ class Site:
         while self._started:
             running = self._started.pop()
             running.end()
+
+    def close(self) -> None:
+        self.end()
+        if self._shell is not None:
+            self._shell.end()
 
 
 @contextmanager
@@ -174,7 +230,7 @@ def empty_site(directory: Path, **environment: str) -> Iterator[Site]:
         try:
             yield site
         finally:
-            site.end()
+            site.close()
 
 
 @contextmanager
@@ -191,9 +247,11 @@ def scratch_servers() -> Iterator[dict[str, str]]:
     """Addresses for one test of the servers that the suite runs on, if it does."""
     servers = {}
     if cache := os.environ.get("REDIS_URL"):
-        servers["REDIS_URL"] = urlsplit(cache)._replace(path=f"/{REDIS_SPACE}").geturl()
+        address = urlsplit(cache)
+        space = int(address.path.strip("/") or 0) + REDIS_DISTANCE
+        servers["REDIS_URL"] = address._replace(path=f"/{space}").geturl()
         with redis.from_url(servers["REDIS_URL"]) as connection:
-            connection.delete(QUEUE_KEY)
+            connection.delete(*QUEUE_KEYS)
     database = os.environ.get("DATABASE_URL", "")
     if not database.startswith("postgres"):
         yield servers

@@ -6,10 +6,14 @@ import pytest
 from django.test import Client
 from django.urls import URLPattern, get_resolver, reverse
 
+from glossary_site.jobs.services.definitions import create_definition
+from glossary_site.jobs.services.enqueue import enqueue
 from glossary_site.people.models import ApiToken
 from glossary_site.people.services import create_token
 from projects.models import Membership
 from tests import factories
+from tests.jobs.scene import make_worker
+from tests.llm.working import enqueued, questions
 
 
 class Who(IntEnum):
@@ -20,6 +24,8 @@ class Who(IntEnum):
     VIEWER = 2
     EDITOR = 3
     OWNER = 4
+    # Of the whole site: the superuser here; what single permissions open is in tests/jobs.
+    OPERATOR = 5
 
 
 # name of the URL: {method: who may}
@@ -40,8 +46,30 @@ DOORS: dict[str, dict[str, Who]] = {
     "member-change": {"post": Who.OWNER},
     "member-remove": {"post": Who.OWNER},
     "project-settings": {"get": Who.OWNER, "post": Who.OWNER},
+    "project-llm": {"get": Who.OWNER, "post": Who.OWNER},
+    "project-llm-test": {"post": Who.OWNER},
     "project-clone": {"post": Who.VIEWER},
     "project-delete": {"post": Who.OWNER},
+    "project-work": {"get": Who.VIEWER},
+    "work-job-cancel": {"post": Who.EDITOR},
+    "work-job-retry": {"post": Who.EDITOR},
+    "work-process-cancel": {"post": Who.EDITOR},
+    "work-process-retry": {"post": Who.EDITOR},
+    "operations": {"get": Who.OPERATOR},
+    "node-drain": {"post": Who.OPERATOR},
+    "node-undrain": {"post": Who.OPERATOR},
+    "job-list": {"get": Who.OPERATOR},
+    "job": {"get": Who.OPERATOR},
+    "job-log": {"get": Who.OPERATOR},
+    "job-cancel": {"post": Who.OPERATOR},
+    "job-retry": {"post": Who.OPERATOR},
+    "definition-list": {"get": Who.OPERATOR},
+    "definition-switch": {"post": Who.OPERATOR},
+    "definition-run": {"post": Who.OPERATOR},
+    "llm-process-list": {"get": Who.OPERATOR},
+    "llm-process": {"get": Who.OPERATOR},
+    "llm-process-cancel": {"post": Who.OPERATOR},
+    "llm-process-retry": {"post": Who.OPERATOR},
     "document-list": {"get": Who.VIEWER},
     "document": {"get": Who.VIEWER},
     "document-raw": {"get": Who.VIEWER},
@@ -60,6 +88,8 @@ DOORS: dict[str, dict[str, Who]] = {
     "api-projects": {"get": Who.SIGNED_IN, "post": Who.SIGNED_IN},
     "api-project": {"get": Who.VIEWER, "patch": Who.OWNER, "delete": Who.OWNER},
     "api-project-clone": {"post": Who.VIEWER},
+    "api-llm-settings": {"get": Who.OWNER, "put": Who.OWNER, "delete": Who.OWNER},
+    "api-llm-test": {"post": Who.OWNER},
     "api-members": {"get": Who.VIEWER, "post": Who.OWNER},
     "api-member": {"patch": Who.OWNER, "delete": Who.OWNER},
     "api-documents": {"get": Who.VIEWER, "post": Who.EDITOR},
@@ -71,6 +101,28 @@ DOORS: dict[str, dict[str, Who]] = {
     "api-version-diff": {"get": Who.VIEWER},
     "api-events": {"get": Who.VIEWER},
     "api-events-stream": {"get": Who.VIEWER},
+    "api-work": {"get": Who.VIEWER},
+    "api-work-job-cancel": {"post": Who.EDITOR},
+    "api-work-job-retry": {"post": Who.EDITOR},
+    "api-work-process-cancel": {"post": Who.EDITOR},
+    "api-work-process-retry": {"post": Who.EDITOR},
+    "api-operations": {"get": Who.OPERATOR},
+    "api-jobs": {"get": Who.OPERATOR},
+    "api-job": {"get": Who.OPERATOR},
+    "api-job-cancel": {"post": Who.OPERATOR},
+    "api-job-retry": {"post": Who.OPERATOR},
+    "api-job-logs": {"get": Who.OPERATOR},
+    "api-workers": {"get": Who.OPERATOR},
+    "api-node-drain": {"post": Who.OPERATOR},
+    "api-node-undrain": {"post": Who.OPERATOR},
+    "api-definitions": {"get": Who.OPERATOR},
+    "api-definition": {"get": Who.OPERATOR, "patch": Who.OPERATOR},
+    "api-definition-run": {"post": Who.OPERATOR},
+    "api-trigger-events": {"post": Who.OPERATOR},
+    "api-llm-processes": {"get": Who.OPERATOR},
+    "api-llm-process": {"get": Who.OPERATOR},
+    "api-llm-process-cancel": {"post": Who.OPERATOR},
+    "api-llm-process-retry": {"post": Who.OPERATOR},
 }
 PEOPLE = {
     "anonymous": Who.EVERYBODY,
@@ -78,6 +130,7 @@ PEOPLE = {
     "viewer": Who.VIEWER,
     "editor": Who.EDITOR,
     "owner": Who.OWNER,
+    "superuser": Who.OPERATOR,
 }
 
 
@@ -96,10 +149,11 @@ def patterns(resolver, prefix="") -> dict[str | None, set[str]]:
 
 # The nameless one answers unknown addresses under /api/ with a coded 404.
 # A token belongs to one person, not to a role: its own test is below.
+# The metrics are for operators and scrapers: tests/observe/test_metrics.py.
 URLS = {
     name: arguments
     for name, arguments in patterns(get_resolver()).items()
-    if name not in (None, "token-revoke")
+    if name not in (None, "token-revoke", "metrics")
 }
 
 
@@ -124,21 +178,27 @@ def test_a_door_opens_for_exactly_those_it_should(request, project, sign_in, nam
         assert status < 500
     elif person == "anonymous":
         assert status == 401 if name.startswith("api-") else to_sign_in(response)
-    elif person == "outsider":
+    elif person == "outsider" and needed is not Who.OPERATOR:
         assert status == 404
     else:
         assert status == 403
 
 
 def url_of(name, project, viewer) -> str:
-    values = {
-        "project_id": project.pk,
-        "document_id": factories.make_document(project).pk,
-        "number": 1,
-        "user_id": viewer.pk,
-        "member_id": Membership.objects.get(user=viewer).pk,
+    make = {
+        "project_id": lambda: project.pk,
+        "document_id": lambda: factories.make_document(project).pk,
+        "number": lambda: 1,
+        "user_id": lambda: viewer.pk,
+        "member_id": lambda: Membership.objects.get(user=viewer).pk,
+        "run_id": lambda: enqueue("work.note", scope=project.stream).pk,
+        "definition_id": lambda: (
+            create_definition(actor="tests", name="nightly", kind="work.note", cron="17 3 * * *").pk
+        ),
+        "process_id": lambda: enqueued(questions(1), scope=project.stream).pk,
+        "node": lambda: make_worker().node,
     }
-    return reverse(name, kwargs={key: values[key] for key in URLS[name]})
+    return reverse(name, kwargs={key: make[key]() for key in URLS[name]})
 
 
 def to_sign_in(response) -> bool:

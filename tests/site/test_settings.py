@@ -41,6 +41,12 @@ def manage(*arguments, **variables) -> subprocess.CompletedProcess[str]:
         ("GLOSSARY_LANGUAGE", "fr"),
         ("GLOSSARY_TIME_ZONE", "Mars/Olympus"),
         ("GLOSSARY_LOG_LEVEL", "LOUD"),
+        ("GLOSSARY_ENCRYPTION_KEYS", "short"),
+        ("GLOSSARY_PRIVATE_URLS_ALLOWED", "localhost,10.0.0.5/8"),
+        ("GLOSSARY_LLM_BASE_URL", "localhost:11434"),
+        ("GLOSSARY_LLM_STRATEGY", "later"),
+        ("GLOSSARY_LLM_INPUT_PRICE", "cheap"),
+        ("GLOSSARY_LLM_CONCURRENCY", "0"),
     ],
 )
 def test_a_wrong_value_is_one_sentence_that_names_the_variable(variable, value):
@@ -49,6 +55,12 @@ def test_a_wrong_value_is_one_sentence_that_names_the_variable(variable, value):
     assert variable in result.stderr
     assert "Traceback" not in result.stderr
     assert len(result.stderr.strip().splitlines()) == 1
+
+
+def test_a_server_without_a_model_is_refused_at_the_start():
+    result = manage("check", GLOSSARY_LLM_BASE_URL="https://api.openai.com/v1")
+    assert result.returncode == 1
+    assert "GLOSSARY_LLM_MODEL" in result.stderr
 
 
 def test_importing_the_settings_writes_nothing(tmp_path):

@@ -1,14 +1,22 @@
 """Run the background workers, watched: they come back when they die and when they hang."""
 
+import socket
 from argparse import SUPPRESS, ArgumentParser
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError
 
-from glossary_site.processes.cluster import BrokerUnreachable, reachable_broker
+from glossary_site.jobs.keeper import main as keeper_main
+from glossary_site.jobs.pulse import watch_spawns
+from glossary_site.jobs.services.built_in import ensure_definitions
+from glossary_site.processes.broker import BrokerUnreachable, reachable_broker
+from glossary_site.processes.cluster import run_cluster
 from glossary_site.processes.heartbeat import Marks
+from glossary_site.processes.keeping import KEEPER, run_keeper
+from glossary_site.processes.lanes import lanes
 from glossary_site.processes.locks import own_directory
 from glossary_site.processes.preparation import (
     prepare_data_directory,
@@ -16,9 +24,8 @@ from glossary_site.processes.preparation import (
     require_migrated,
     start_over,
 )
-from glossary_site.processes.schedules import ensure_schedules
 from glossary_site.processes.stopping import StopSignals
-from glossary_site.processes.watchdog import ClusterFailed, Watchdog
+from glossary_site.processes.watchdog import StartFailed, Ward, Watchdog
 
 ROLE = "worker"
 
@@ -29,17 +36,22 @@ class Command(BaseCommand):
     requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument(
+            "--lane",
+            choices=sorted(settings.LANES),
+            help="work of this kind only, so that a host can be given to long work; default: all",
+        )
         # How `serve` learns that the workers are up.
         parser.add_argument("--ready-file", type=Path, help=SUPPRESS)
 
-    def handle(self, *args: Any, ready_file: Path | None, **options: Any) -> None:
+    def handle(self, *args: Any, lane: str | None, ready_file: Path | None, **options: Any) -> None:
         directory = prepare_data_directory()
         prepare_secret_key(directory)
         if settings.ROLE != ROLE:
             start_over(GLOSSARY_ROLE=ROLE)
         stop = StopSignals()
         require_migrated()
-        ensure_schedules()
+        ensure_definitions()
         try:
             reachable_broker()
         except BrokerUnreachable as error:
@@ -50,14 +62,36 @@ class Command(BaseCommand):
                 ready_file.touch()
 
         with own_directory(directory / "run", "worker-") as own:
-            watchdog = Watchdog(
-                marks=Marks(own / "marks"),
-                stop=stop,
-                hang_seconds=settings.WORKER_HANG_SECONDS,
-                workers=settings.WORKERS,
-                on_ready=tell_ready,
-            )
+            watchdog = Watchdog(wards(own, lane), stop=stop, on_ready=tell_ready)
             try:
                 watchdog.run()
-            except ClusterFailed as error:
+            except StartFailed as error:
                 raise CommandError(str(error)) from error
+
+
+def wards(directory: Path, only: str | None) -> list[Ward]:
+    """The processes of one worker: a cluster for each lane, or for the chosen one, and the keeper.
+    Their marks are in the worker's own directory, after which it is named."""
+    node = f"{socket.gethostname()}/{directory.name}"
+    chosen = [lane for lane in lanes() if only in (None, lane.name)]
+    marks = {lane.name: Marks(directory / lane.name) for lane in chosen}
+    clusters = [
+        Ward(
+            f"{lane.name} cluster",
+            main=partial(
+                run_cluster, node=node, lane=lane, marks=marks[lane.name], prepare=[watch_spawns]
+            ),
+            marks=marks[lane.name],
+            hang_seconds=settings.WORKER_HANG_SECONDS,
+            workers=lane.workers,
+        )
+        for lane in chosen
+    ]
+    own = Marks(directory / KEEPER)
+    keeper = Ward(
+        KEEPER,
+        main=partial(run_keeper, main=keeper_main, node=node, marks=own, lanes=marks),
+        marks=own,
+        hang_seconds=settings.WORKER_HANG_SECONDS,
+    )
+    return [*clusters, keeper]

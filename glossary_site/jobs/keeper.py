@@ -1,0 +1,137 @@
+"""The process that looks after the others: heartbeat, the dead of this machine, leadership, sweep.
+
+`manage.py worker` starts one beside its clusters. Those of several hosts agree by the lease on the
+one that leads; the others only look after their own machine and stand by.
+"""
+
+import logging
+import os
+import threading
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from django.db import DatabaseError, InterfaceError, connection
+from django.db.models import Count, Max, QuerySet
+
+from glossary_site.jobs import clock, news, process
+from glossary_site.jobs.choices import WorkerRole
+from glossary_site.jobs.leader import Leadership
+from glossary_site.jobs.models import JobRun, LeaderLease, Worker
+from glossary_site.jobs.sweep import sweep
+from glossary_site.live.services import publish
+from glossary_site.observe.trace import bound, new_trace_id
+
+logger = logging.getLogger(__name__)
+
+ROUND_SECONDS = 1.0
+LOCK_SECONDS = 2
+Beat = Callable[[], None]
+
+
+class LaneMarks(Protocol):
+    """What the keeper tells the processes of a lane."""
+
+    def drain(self, on: bool) -> None: ...
+
+
+class Keeper:
+    def __init__(self, *, node: str, marks: Mapping[str, LaneMarks]) -> None:
+        self.node = node
+        self.name = f"{node}:{WorkerRole.KEEPER}:{os.getpid()}"
+        self._marks = marks
+        self._leadership = Leadership(self.name)
+        # Not known yet: the marks may be those that an earlier keeper left.
+        self._draining: bool | None = None
+        self._picture: tuple[object, ...] = ()
+
+    def begin(self) -> None:
+        """Enter ourselves, and strike out whoever of this node was here before us."""
+        pid = os.getpid()
+        draining = Worker.objects.present().on_node(self.node).filter(draining=True).exists()
+        self._bury(Worker.objects.present().on_node(self.node))
+        Worker.objects.update_or_create(
+            name=self.name,
+            defaults={
+                "node": self.node,
+                "role": WorkerRole.KEEPER,
+                "host": process.host(),
+                "pid": pid,
+                "process_started": process.started(pid) or 0,
+                "started_at": clock.now(),
+                "heartbeat_at": clock.now(),
+                "stopped_at": None,
+                "draining": draining,
+            },
+        )
+
+    def round(self) -> None:
+        heard = Worker.objects.filter(name=self.name)
+        if not heard.update(heartbeat_at=clock.now(), stopped_at=None):
+            self.begin()
+        self._bury(Worker.objects.present().filter(host=process.host()))
+        self._follow_draining()
+        if self._leadership.hold():
+            for step, count in sweep(self._leadership).items():
+                logger.info("Sweep: %s %d", step, count)
+            self._tell_page()
+
+    def end(self) -> None:
+        self._leadership.release()
+        Worker.objects.filter(name=self.name).update(stopped_at=clock.now())
+
+    def _bury(self, workers: QuerySet[Worker]) -> None:
+        """Processes of this machine that are no more: their work need not wait for its lease."""
+        for worker in workers:
+            began = process.started(worker.pid)
+            if began is None or (worker.process_started and began != worker.process_started):
+                Worker.objects.filter(pk=worker.pk, process_started=worker.process_started).update(
+                    stopped_at=clock.now()
+                )
+                # A dead leader need not be waited for.
+                LeaderLease.objects.filter(holder=worker.name).update(lease_until=clock.now())
+
+    def _follow_draining(self) -> None:
+        draining = Worker.objects.filter(name=self.name, draining=True).exists()
+        if draining != self._draining:
+            self._draining = draining
+            for marks in self._marks.values():
+                marks.drain(draining)
+
+    def _tell_page(self) -> None:
+        """One event when anything on the operations page changed, however much it was."""
+        runs = JobRun.objects.aggregate(last=Max("pk"))["last"]
+        active = JobRun.objects.active().order_by().values_list("state").annotate(Count("pk"))
+        progress = JobRun.objects.running().aggregate(last=Max("progress_at"))["last"]
+        workers = Worker.objects.present().order_by("pk").values_list("pk", "draining")
+        picture = (runs, tuple(active), progress, tuple(workers), self._leadership.epoch)
+        if picture != self._picture:
+            self._picture = picture
+            publish(news.OPERATIONS, "operations.changed", {"epoch": self._leadership.epoch})
+
+
+def _do_not_wait_for_locks() -> None:
+    """A row that a worker holds locked is put right in a later round; the others now."""
+    if connection.vendor == "postgresql":
+        with connection.cursor() as cursor:
+            cursor.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+
+
+def main(*, node: str, marks: Mapping[str, LaneMarks], stop: threading.Event, beat: Beat) -> None:
+    """Loops until told to stop. `beat` shows after each round that it goes on."""
+    keeper = Keeper(node=node, marks=marks)
+    while not stop.is_set():
+        try:
+            # What it starts on its own account belongs to no trace but this round's.
+            with bound(trace_id=new_trace_id(), worker=keeper.name):
+                if connection.connection is None:
+                    _do_not_wait_for_locks()
+                keeper.round()
+        except (DatabaseError, InterfaceError) as error:
+            logger.warning("The keeper cannot reach the database: %s", error)
+            connection.close()
+        beat()
+        stop.wait(ROUND_SECONDS)
+    try:
+        keeper.end()
+    except (DatabaseError, InterfaceError) as error:
+        logger.warning("The keeper left without a word to the database: %s", error)

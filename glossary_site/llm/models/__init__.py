@@ -1,0 +1,18 @@
+from glossary_site.llm.models.batch import ProviderBatch
+from glossary_site.llm.models.budget import Budget, Spending
+from glossary_site.llm.models.dialect import Dialect
+from glossary_site.llm.models.job import LLMJob
+from glossary_site.llm.models.ledger import LedgerEntry
+from glossary_site.llm.models.process import LLMProcess
+from glossary_site.llm.models.provider import Provider
+
+__all__ = [
+    "Budget",
+    "Dialect",
+    "LLMJob",
+    "LLMProcess",
+    "LedgerEntry",
+    "Provider",
+    "ProviderBatch",
+    "Spending",
+]

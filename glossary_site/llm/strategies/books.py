@@ -1,0 +1,121 @@
+"""One transaction of a process: what came back, what goes out, and everything that follows from it.
+
+Requests, ledger, counts and events change together, and only while the run is ours.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+from uuid import UUID
+
+from django.utils import timezone
+
+from glossary_site.llm import news
+from glossary_site.llm.choices import JobStatus
+from glossary_site.llm.models import LedgerEntry, LLMProcess
+from glossary_site.llm.services import ledger, processes, rows
+from glossary_site.llm.services.rows import Row
+from glossary_site.llm.sessions import Session
+from glossary_site.llm.strategies.asks import Answer, Ask, Done
+
+
+class Page:
+    """Filled in Python; written at the end in a few statements, the process first: that tells
+    whether it is still ours, and keeps everybody else from it."""
+
+    def __init__(self, process: LLMProcess, session: Session, *, batch_id: str = "") -> None:
+        self.process = process
+        self._session = session
+        self._batch_id = batch_id
+        self._entries: list[LedgerEntry] = []
+        self._failures: list[tuple[Ask, str]] = []
+        self._useless: list[tuple[Ask, str]] = []
+        self._rows: list[Row] = []
+        self._steps: list[dict[str, Any]] = []
+
+    @property
+    def names(self) -> set[tuple[str, str]]:
+        """What goes out with this page."""
+        return {(entry.fingerprint, entry.apart) for entry in self._entries}
+
+    def sent(self, ask: Ask) -> None:
+        self._entries.append(ledger.sent(self.process, ask))
+        self._rows.append(Row(ask.job_id, JobStatus.IN_PROGRESS))
+
+    def unsent(self, ask: Ask) -> None:
+        """It was not taken: it waits again."""
+        self._rows.append(Row(ask.job_id, JobStatus.PENDING))
+
+    def answered(self, ask: Ask, answer: Answer) -> None:
+        """A call was made, and is paid for."""
+        entry = ledger.answered(self.process, ask, answer, batch_id=self._batch_id)
+        self._entries.append(entry)
+        self.process.input_tokens += answer.input_tokens
+        self.process.output_tokens += answer.output_tokens
+        self.process.cost_nano += entry.cost_nano
+        self._gets_on()
+
+    def no_answer(self, ask: Ask, error: str) -> None:
+        """A call was made, and came to nothing."""
+        self._failures.append((ask, error))
+
+    def useless(self, ask: Ask, error: str) -> None:
+        """An answer that serves nobody."""
+        self._useless.append((ask, error))
+
+    def completed(self, job_id: UUID, done: Done) -> None:
+        self.process.completed += 1
+        self.process.served += done.served
+        self._ended(Row(job_id, JobStatus.COMPLETED, response=done.response))
+
+    def failed(self, job_id: UUID, error: str) -> None:
+        self.process.failed += 1
+        self._ended(Row(job_id, JobStatus.FAILED, error=error))
+
+    def _ended(self, row: Row) -> None:
+        self._rows.append(row)
+        self._steps.append({"done": self.process.done, "failed": self.process.failed})
+        self._gets_on()
+
+    def _gets_on(self) -> None:
+        self.process.progress_at = timezone.now()
+        self.process.stalls = 0
+
+    def write(self) -> None:
+        """What is written once is not written again."""
+        processes.save_progress(self.process, self._session)
+        rows.write(self._rows)
+        ledger.write(self._entries)
+        for ask, error in self._failures:
+            ledger.no_answer(self.process, ask, error)
+        for ask, error in self._useless:
+            ledger.useless(self.process, ask, error)
+        self._rows, self._entries, self._failures, self._useless = [], [], [], []
+
+    def tell(self) -> None:
+        """Last in the transaction: it locks the feed."""
+        news.progress(self.process, self._take_steps())
+
+    def complete(self) -> None:
+        """The process ends with this page."""
+        self.write()
+        processes.complete(self.process, steps=self._take_steps())
+
+    def give_up(self, error: str) -> None:
+        self.write()
+        processes.give_up(self.process, error, steps=self._take_steps())
+
+    def _take_steps(self) -> list[dict[str, Any]]:
+        steps, self._steps = self._steps, []
+        return steps
+
+
+@contextmanager
+def page_of(process: LLMProcess, session: Session, *, batch_id: str = "") -> Iterator[Page]:
+    """The process as its owner has it in hand: nobody else changes its counts."""
+    with session.atomic():
+        page = Page(process, session, batch_id=batch_id)
+        yield page
+        if not process.ended:
+            page.write()
+            page.tell()

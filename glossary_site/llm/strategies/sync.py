@@ -1,0 +1,300 @@
+"""Sending one by one, several at a time.
+
+This thread keeps the books, `wire.py` makes the calls. Every answer is written down as soon as it
+is there, together with what goes out next: a worker that is killed loses nothing but what was on
+the wire in that moment.
+"""
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import replace
+from uuid import UUID
+
+from django.db import DatabaseError, connection
+from django.utils import timezone
+
+from glossary_site.jobs.errors import Stop, Stopped
+from glossary_site.llm.models import LLMJob, LLMProcess
+from glossary_site.llm.providers import ProviderConfig
+from glossary_site.llm.services import dialects, ledger, processes
+from glossary_site.llm.services.ledger import Known
+from glossary_site.llm.services.processes import Interrupted
+from glossary_site.llm.sessions import Session
+from glossary_site.llm.strategies.asks import Answer, Ask, Done, Failed, first_ask, follow
+from glossary_site.llm.strategies.books import Page, page_of
+from glossary_site.llm.strategies.wire import Outcome, Wire
+
+# How soon a cancelled session is noticed.
+LOOK_SECONDS = 0.2
+# How often it is made sure, while nothing happens, that the process is still ours.
+PROOF_SECONDS = 0.5
+# How many requests are held in memory before their turn, and looked up in the ledger at once.
+AHEAD = 50
+# How many one transaction may take from the ledger.
+MOST_SERVED = 200
+# Duplicates that wait for the one among them that was sent.
+MOST_FOLLOWERS = 1000
+# So many failures in a row that had nothing to do with the request: the rest would meet them too.
+MOST_GENERAL_FAILURES = 10
+# A server that is away is waited for without a worker, longer each time; but after so many turns
+# without an answer it is given up.
+MOST_OUTAGES = 3
+OUTAGE_SECONDS = 30.0
+OUTAGE_GROWTH = 4.0
+# A worker that is going down waits so long for what is on the wire.
+LAST_ANSWERS_SECONDS = 3.0
+
+Source = Callable[[int], list[LLMJob]]
+
+
+class Pending:
+    """The requests of a process that wait, in order, a few at a time."""
+
+    def __init__(self, process_id: UUID) -> None:
+        self._process_id = process_id
+        self._last: UUID | None = None
+
+    def __call__(self, count: int) -> list[LLMJob]:
+        waiting = LLMJob.objects.of(self._process_id).pending().after(self._last)
+        rows = list(waiting.only("pk", "request_json")[:count])
+        if rows:
+            self._last = rows[-1].pk
+        return rows
+
+
+def nothing(count: int) -> list[LLMJob]:
+    return []
+
+
+class Sending:
+    """Sends until there is nothing left, or until it has to stop."""
+
+    def __init__(
+        self,
+        process: LLMProcess,
+        config: ProviderConfig,
+        session: Session,
+        *,
+        source: Source,
+        asks: Iterable[Ask] = (),
+        # Whether the process ends with it, in the same transaction as the last answer.
+        whole: bool = False,
+        seconds: float | None = None,
+    ) -> None:
+        self._process = process
+        self._config = config
+        self._session = session
+        self._source = source
+        self._whole = whole
+        # More than are called at a time: when an answer comes, the next call need not wait for the
+        # transaction that notes both.
+        self._room = 2 * config.concurrency
+        self._until = None if seconds is None else time.monotonic() + seconds
+        # Follow-ups, which go first; what waits for its turn; what is out; who waits for that.
+        self._urgent: deque[Ask] = deque(asks)
+        self._waiting: deque[Ask] = deque()
+        self._out: dict[tuple[str, str], Ask] = {}
+        self._followers: dict[tuple[str, str], list[Ask]] = {}
+        self._arrived: list[Outcome] = []
+        # The source has nothing more.
+        self._dry = False
+        self._heard = False
+        self._away = ""
+        self._general_failures = 0
+        self._last_error = ""
+        # The server wants to be left alone for so many seconds.
+        self.later: float | None = None
+
+    def run(self) -> None:
+        wire = Wire(self._config, dialects.speech_for(self._config))
+        try:
+            self._turn(wire, [])
+            while not self._over:
+                self._session.check()
+                self._arrived = wire.collect(LOOK_SECONDS) if self._out else []
+                if self._arrived or not self._out:
+                    self._turn(wire, self._arrived)
+                elif wire.unproved_for() > PROOF_SECONDS:
+                    moment = time.monotonic()
+                    processes.check_own(self._process.pk, self._session)
+                    wire.prove(moment)
+        except Interrupted:
+            raise
+        except Stopped as stopped:
+            if stopped.why is Stop.SHUTDOWN:
+                self._keep_last_answers(wire)
+            raise
+        except Exception:
+            # Whatever it is, answers that are paid for are worth a try.
+            with suppress(DatabaseError):
+                if not connection.in_atomic_block:
+                    connection.close_if_unusable_or_obsolete()
+                self._keep_last_answers(wire)
+            raise
+        finally:
+            wire.close()
+
+    def _turn(self, wire: Wire, outcomes: list[Outcome]) -> None:
+        """One transaction; what it says is sent is sent then."""
+        for outcome in outcomes:
+            if outcome.speech is not None:
+                dialects.learn(self._config, outcome.speech)
+        # Before the transaction: who is stopped right after it must not take its proof for fresh.
+        moment = time.monotonic()
+        with page_of(self._process, self._session) as page:
+            for outcome in outcomes:
+                self._take_in(outcome, page)
+            sending = self._take_out(page)
+            if self._whole and self._complete:
+                page.complete()
+            elif self._whole and self._over and self._hopeless:
+                page.give_up(
+                    f"The provider failed {self._general_failures} requests in a row, the rest "
+                    f"was not sent: {self._last_error}"
+                )
+            elif self._over and self._away and self._process.stalls >= MOST_OUTAGES:
+                page.give_up(f"The provider did not answer in {MOST_OUTAGES} turns: {self._away}")
+        self._arrived = []
+        wire.prove(moment)
+        wire.send(sending)
+        if not self._process.ended:
+            self._session.progress(self._process.done, self._process.total)
+
+    @property
+    def stopped_early(self) -> bool:
+        return not self._complete
+
+    @property
+    def _complete(self) -> bool:
+        return self._dry and self.later is None and not (self._out or self._urgent)
+
+    @property
+    def _over(self) -> bool:
+        return self._complete or (self._stopping and not self._out)
+
+    @property
+    def _stopping(self) -> bool:
+        late = self._until is not None and time.monotonic() > self._until
+        return late or self.later is not None or self._hopeless
+
+    @property
+    def _hopeless(self) -> bool:
+        return self._general_failures >= max(MOST_GENERAL_FAILURES, self._config.concurrency)
+
+    # What came back
+
+    def _take_in(self, outcome: Outcome, page: Page) -> None:
+        ask = self._out.pop(outcome.ask.name)
+        followers = self._followers.pop(ask.name, [])
+        if outcome.later is not None:
+            self.later = max(outcome.later, self.later or 0.0)
+            if self._whole:
+                page.unsent(ask)
+        elif outcome.answer is not None:
+            self._general_failures = 0
+            self._heard = True
+            page.answered(ask, outcome.answer)
+            self._follow(ask, outcome.answer, page, served=False)
+            for follower in followers:
+                self._follow(follower, outcome.answer, page, served=True)
+        elif self._is_outage(outcome):
+            self._away = outcome.error
+            pause = OUTAGE_SECONDS * OUTAGE_GROWTH ** (page.process.stalls - 1)
+            self.later = max(pause, self.later or 0.0)
+            page.unsent(ask)
+        else:
+            self._general_failures = self._general_failures + 1 if outcome.general else 0
+            self._last_error = outcome.error
+            page.no_answer(ask, outcome.error)
+            for each in (ask, *followers):
+                page.failed(each.job_id, outcome.error)
+
+    def _is_outage(self, outcome: Outcome) -> bool:
+        """Nobody was answered in this turn, for a reason that may pass: the server is away, and
+        that is no fault of the request."""
+        return self._whole and outcome.passing and outcome.general and not self._heard
+
+    def _follow(self, ask: Ask, answer: Answer, page: Page, *, served: bool) -> None:
+        step = follow(ask, answer, self._config, served=served)
+        if isinstance(step, Done):
+            page.completed(ask.job_id, step)
+        elif isinstance(step, Failed):
+            page.useless(ask, step.error)
+            page.failed(ask.job_id, step.error)
+        else:
+            self._urgent.append(step)
+
+    # What goes out
+
+    def _take_out(self, page: Page) -> list[Ask]:
+        """As many as there is room for. What the ledger knows takes no room."""
+        sending: list[Ask] = []
+        served = 0
+        while len(self._out) < self._room and served < MOST_SERVED:
+            asks = self._next()
+            if not asks:
+                break
+            known = ledger.look_up(page.process, asks)
+            served += sum(
+                self._place(ask, known.get(ask.name, ledger.NOTHING), page, sending) for ask in asks
+            )
+        return sending
+
+    def _next(self) -> list[Ask]:
+        """Follow-ups first. Nothing new when it is time to stop."""
+        if self._urgent and self.later is None and not self._hopeless:
+            asks = list(self._urgent)
+            self._urgent.clear()
+            return asks
+        if self._stopping or sum(map(len, self._followers.values())) > MOST_FOLLOWERS:
+            return []
+        if not self._waiting:
+            self._waiting.extend(first_ask(job, self._config) for job in self._source(AHEAD))
+            self._dry = not self._waiting
+        room = self._room - len(self._out)
+        return [self._waiting.popleft() for _ in range(min(len(self._waiting), room))]
+
+    def _place(self, ask: Ask, known: Known, page: Page, sending: list[Ask]) -> bool:
+        """Where an ask belongs; True where it needs no call."""
+        if known.answer is not None:
+            self._follow(ask, known.answer, page, served=True)
+            return True
+        if known.error:
+            page.failed(ask.job_id, known.error)
+            return True
+        if ask.name in self._out:
+            self._followers.setdefault(ask.name, []).append(ask)
+        elif len(self._out) < self._room:
+            ask = replace(ask, sendings=known.sendings + 1, sent_at=timezone.now())
+            self._out[ask.name] = ask
+            page.sent(ask)
+            sending.append(ask)
+        else:
+            self._urgent.append(ask)
+        return False
+
+    def _keep_last_answers(self, wire: Wire) -> None:
+        """We have to stop, but the run is still ours: an answer that comes in the last seconds is
+        kept in the ledger, and not paid for again by the next one."""
+        until = time.monotonic() + LAST_ANSWERS_SECONDS
+        arrived = self._arrived
+        missing = self._out.keys() - {each.ask.name for each in arrived}
+        while missing and (left := until - time.monotonic()) > 0:
+            outcomes = wire.collect(min(left, LOOK_SECONDS))
+            missing -= {each.ask.name for each in outcomes}
+            arrived += outcomes
+        kept = [(each.ask, each.answer) for each in arrived if each.answer is not None]
+        if kept:
+            ledger.keep(self._process.pk, kept)
+
+
+def turn(
+    process: LLMProcess, config: ProviderConfig, session: Session, *, seconds: float | None
+) -> float:
+    sending = Sending(
+        process, config, session, source=Pending(process.pk), whole=True, seconds=seconds
+    )
+    sending.run()
+    return sending.later or 0.0

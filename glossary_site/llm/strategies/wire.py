@@ -1,0 +1,274 @@
+"""The calls themselves: an event loop in a thread of its own, and nothing but the network in it.
+
+Whoever keeps the books (`sync.py`) hands over what is written down as sent, and collects what came
+of it. A call is tried again while that can help; a server that asks for patience gets it from all
+calls, not only from the one it told.
+"""
+
+import asyncio
+import json
+import logging
+import queue
+import random
+import threading
+import time
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+
+import httpx2
+from django.conf import settings
+from openai import APIConnectionError, APIError, APIStatusError
+
+from glossary_site.llm import troubles
+from glossary_site.llm.client import openai_client
+from glossary_site.llm.providers import ProviderConfig
+from glossary_site.llm.strategies.asks import Answer, Ask, Malformed, read_answer
+from glossary_site.llm.structured import Speech, body_of, simpler
+from glossary_site.observe.trace import in_context
+from glossary_site.outbound.errors import UrlRefused
+
+logger = logging.getLogger(__name__)
+
+# Worth another try, beside every 5xx.
+RETRIED = frozenset({408, 409, 425, 429})
+# Refusals that another way of asking may avoid.
+REPHRASED = frozenset({400, 415, 422, 501})
+LONGEST_BACKOFF = 60.0
+# A longer wait than this is not spent in a worker.
+LONGEST_PAUSE = 60.0
+# No money, no other try.
+HOPELESS_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
+MOST_OF_A_MESSAGE = 500
+NEVER = 0.0
+# The quiet that all keep is pause enough.
+NO_PAUSE_OF_ITS_OWN = 0.001
+CLOSING_SECONDS = 1.0
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What came of a call: an answer, an error, or the wish to be asked again much later."""
+
+    ask: Ask
+    answer: Answer | None = None
+    error: str = ""
+    # The error says nothing about this request: any other would have met it.
+    general: bool = False
+    # It may pass: all attempts were made.
+    passing: bool = False
+    # Seconds until the server wants to hear from us again; the request counts as not sent.
+    later: float | None = None
+    # What was learned about the server on the way.
+    speech: Speech | None = None
+
+
+class Wire:
+    """Everything public is called from the thread that keeps the books."""
+
+    def __init__(self, config: ProviderConfig, speech: Speech) -> None:
+        # First of all, for it may refuse the configuration.
+        self._client = openai_client(config)
+        self.config = config
+        self._speech = speech
+        self._outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self._loop = asyncio.new_event_loop()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._room = asyncio.Semaphore(config.concurrency)
+        # Until when nobody calls, and how often in a row we were told so.
+        self._quiet_until = 0.0
+        self._told = 0
+        self._proved = time.monotonic()
+        self._thread = threading.Thread(target=in_context(self._run), name="llm-wire", daemon=True)
+        self._thread.start()
+
+    def send(self, asks: Iterable[Ask]) -> None:
+        for ask in asks:
+            self._loop.call_soon_threadsafe(self._begin, ask)
+
+    def collect(self, seconds: float) -> list[Outcome]:
+        """Everything that has come, waiting so long for the first."""
+        try:
+            outcomes = [self._outcomes.get(timeout=seconds)]
+        except queue.Empty:
+            return []
+        while True:
+            try:
+                outcomes.append(self._outcomes.get_nowait())
+            except queue.Empty:
+                return outcomes
+
+    def prove(self, moment: float) -> None:
+        """The work was ours then, by the monotonic clock. Without a fresh proof nothing is sent: a
+        process that was stopped for long finds out first whether somebody else has taken over."""
+        self._proved = moment
+
+    def unproved_for(self) -> float:
+        return time.monotonic() - self._proved
+
+    def close(self) -> None:
+        """Abort what is in flight."""
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(CLOSING_SECONDS + 1)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        try:
+            self._loop.run_forever()
+            self._loop.run_until_complete(self._close())
+        finally:
+            self._loop.close()
+
+    async def _close(self) -> None:
+        tasks = list(self._tasks)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        try:
+            async with asyncio.timeout(CLOSING_SECONDS):
+                await self._client.close()
+        except (TimeoutError, OSError):
+            logger.debug("The connections to the provider did not close in time")
+
+    def _begin(self, ask: Ask) -> None:
+        task = self._loop.create_task(self._deliver(ask))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def _deliver(self, ask: Ask) -> None:
+        try:
+            async with self._room:
+                outcome = await self._call(ask)
+        except asyncio.CancelledError:
+            raise
+        except Exception as error:
+            logger.exception("A call to the provider failed in an unforeseen way")
+            outcome = Outcome(ask, error=f"{type(error).__name__}: {error}"[:MOST_OF_A_MESSAGE])
+        self._outcomes.put(outcome)
+
+    async def _call(self, ask: Ask) -> Outcome:
+        speech = self._speech
+        attempt = 0
+        while True:
+            if (later := await self._turn_to_call()) is not None:
+                return Outcome(ask, later=later)
+            attempt += 1
+            try:
+                answer = await self._ask_once(ask, speech)
+            except APIStatusError as error:
+                if error.status_code in REPHRASED:
+                    other = simpler(
+                        speech, refusal=troubles.said(error, self.config), request=ask.request
+                    )
+                    if other is not None:
+                        # Asking in another way is not asking again.
+                        speech, attempt = other, attempt - 1
+                        continue
+                outcome, wait = self._refused(ask, error, attempt)
+            except (APIConnectionError, TimeoutError, Malformed, ValueError) as error:
+                outcome, wait = Outcome(ask, error=self._unheard(error), general=True), None
+            except UrlRefused as error:
+                return Outcome(ask, error=str(error), general=True)
+            else:
+                return self._heard(ask, answer, speech)
+            if wait == NEVER:
+                return outcome
+            if attempt >= settings.LLM_ATTEMPTS:
+                return replace(outcome, passing=True)
+            await asyncio.sleep(backoff(attempt) if wait is None else wait)
+
+    async def _turn_to_call(self) -> float | None:
+        """Wait while the server wants quiet, and until it is certain that the work is ours. A very
+        long wait is given back instead."""
+        while True:
+            now = time.monotonic()
+            if (pause := self._quiet_until - now) > LONGEST_PAUSE:
+                return pause
+            if pause > 0:
+                # Not all at the same instant again.
+                await asyncio.sleep(pause + random.uniform(0, 0.1 * pause))  # noqa: S311
+            elif now - self._proved > proof_seconds():
+                await asyncio.sleep(0.05)
+            else:
+                return None
+
+    async def _ask_once(self, ask: Ask, speech: Speech) -> Answer:
+        body = body_of(
+            ask.request,
+            ask.messages,
+            model=self.config.model,
+            speech=speech,
+            most_tokens=self.config.output_tokens,
+        )
+        async with asyncio.timeout(self.config.timeout):
+            # The bare response: servers differ in what they call a chat completion, and most of
+            # what the library makes of one is not needed here.
+            response = await self._client.post(
+                "/chat/completions", cast_to=httpx2.Response, body=body
+            )
+        return read_answer(json.loads(response.content), ask)
+
+    def _heard(self, ask: Ask, answer: Answer, speech: Speech) -> Outcome:
+        self._told = 0
+        learned = speech != self._speech
+        if learned:
+            self._speech = speech
+        return Outcome(ask, answer=answer, speech=speech if learned else None)
+
+    def _refused(
+        self, ask: Ask, error: APIStatusError, attempt: int
+    ) -> tuple[Outcome, float | None]:
+        """What is told if no other try follows; and the pause before that: 0 for never, None for
+        the usual."""
+        status = error.status_code
+        general = status not in REPHRASED and status != 413
+        outcome = Outcome(ask, error=troubles.explain(error, self.config), general=general)
+        if (status < 500 and status not in RETRIED) or error.code in HOPELESS_CODES:
+            return outcome, NEVER
+        asked_for = retry_after(error.response.headers.get("retry-after", ""))
+        if status == 429 or asked_for is not None:
+            now = time.monotonic()
+            # All calls in flight are told at the same time: that counts once.
+            self._told += now >= self._quiet_until
+            pause = backoff(self._told) if asked_for is None else asked_for
+            self._quiet_until = max(self._quiet_until, now + pause)
+            return outcome, NO_PAUSE_OF_ITS_OWN
+        return outcome, None
+
+    def _unheard(self, error: Exception) -> str:
+        if isinstance(error, APIError):
+            return troubles.explain(error, self.config)
+        if isinstance(error, TimeoutError):
+            return f"No answer within {self.config.timeout} seconds."
+        if isinstance(error, json.JSONDecodeError):
+            return "The server's answer is not JSON."
+        return str(error)[:MOST_OF_A_MESSAGE]
+
+
+def backoff(attempt: int) -> float:
+    """Doubling, and spread so that what failed together does not come back together."""
+    pause = min(settings.LLM_BACKOFF_SECONDS * 2 ** (attempt - 1), LONGEST_BACKOFF)
+    return float(pause * random.uniform(0.75, 1.25))  # noqa: S311 (no secret)
+
+
+def proof_seconds() -> float:
+    """Well before a lease runs out."""
+    return float(settings.JOB_LEASE_SECONDS / 2)
+
+
+def retry_after(text: str) -> float | None:
+    """Seconds, or a date."""
+    if not text:
+        return None
+    try:
+        return max(0.0, float(text))
+    except ValueError:
+        pass
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max(0.0, (moment - datetime.now(UTC)).total_seconds())

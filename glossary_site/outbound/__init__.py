@@ -1,0 +1,1 @@
+"""The one door through which an address that a person typed is opened."""

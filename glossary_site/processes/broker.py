@@ -1,0 +1,144 @@
+"""Where a cluster gets its tasks from: django-q2's broker, and what the site adds to it."""
+
+import logging
+import time
+from typing import Any
+
+from django.db import connections
+from django.utils import timezone
+from django_q.brokers import get_broker
+from django_q.brokers.orm import ORM
+from django_q.conf import Conf
+
+from glossary_site.processes.heartbeat import Marks, canary_package
+from glossary_site.processes.wakeup import Wakeup, wakeup
+
+logger = logging.getLogger(__name__)
+
+FIND = "SELECT id, payload FROM django_q_ormq WHERE key = %s AND lock < %s ORDER BY id LIMIT 1"
+TAKE = "UPDATE django_q_ormq SET lock = %s WHERE id = %s AND lock < %s"
+FIND_AND_TAKE = """
+    UPDATE django_q_ormq SET lock = %s WHERE id = (
+        SELECT id FROM django_q_ormq WHERE key = %s AND lock < %s
+        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
+    ) RETURNING id, payload
+"""
+DELETE = "DELETE FROM django_q_ormq WHERE id = %s"
+CHECK_SECONDS = 1.0
+# How soon a cluster that takes nothing looks whether it may again, how soon it looks whether a task
+# has arrived at a worker, and how soon it asks a broker again that failed.
+HOLD_SECONDS = 0.1
+HANDING_SECONDS = 0.005
+FAILURE_SECONDS = 1.0
+
+
+class BrokerUnreachable(Exception):
+    """Where the tasks come from does not answer."""
+
+
+def reachable_broker() -> Any:
+    """The configured broker, or one sentence instead of a traceback for each process."""
+    try:
+        broker = DatabaseQueue() if Conf.ORM else get_broker()
+        # Asks the server, as ping() does, but leaves the reporting to us.
+        broker.info()
+    except Exception as error:
+        # Each kind of broker fails in its own way; all of them mean the same here.
+        sentence = f"The task broker cannot be reached: {_first_line(error)}"
+        raise BrokerUnreachable(sentence) from error
+    return broker
+
+
+class DatabaseQueue(ORM):
+    """django-q2's queue in the database, in plain SQL: through the ORM a task costs the pusher
+    several times as much, and the pusher is what limits a cluster. The oldest task comes first.
+    When there is none it does not sleep: when to look again is not its business."""
+
+    _next_check = 0.0
+
+    def dequeue(self) -> list[tuple[int, str]] | None:
+        self._look_after_connection()
+        connection = connections[Conf.ORM]
+        now = connection.ops.adapt_datetimefield_value(timezone.now())
+        until = connection.ops.adapt_datetimefield_value(self.timeout(None))
+        with connection.cursor() as cursor:
+            if connection.features.has_select_for_update_skip_locked:
+                cursor.execute(FIND_AND_TAKE, [until, self.list_key, now])
+                return cursor.fetchall() or None
+            # SQLite: to update at once would be to wait for whoever writes, only to find nothing.
+            cursor.execute(FIND, [self.list_key, now])
+            found = cursor.fetchone()
+            if found is None:
+                return None
+            cursor.execute(TAKE, [until, found[0], now])
+            # Nothing changed: another cluster was faster.
+            return [found] if cursor.rowcount else None
+
+    def delete(self, task_id: int) -> None:
+        self._look_after_connection()
+        with connections[Conf.ORM].cursor() as cursor:
+            cursor.execute(DELETE, [task_id])
+
+    def _look_after_connection(self) -> None:
+        """Close it when it broke or is too old. Not each time: it asks the server whether it is
+        there, which costs as much as asking for a task."""
+        now = time.monotonic()
+        if now >= self._next_check:
+            self._next_check = now + CHECK_SECONDS
+            self.get_connection()
+
+
+class WatchedBroker:
+    """The broker as the processes of one cluster see it. It lets the canary in, takes no task when
+    it should not, waits in the cheapest way, and shows that the sentinel is alive."""
+
+    def __init__(self, broker: Any, marks: Marks, *, slots: int | None) -> None:
+        """With `slots`, a task is taken only when one of so many workers is free for it."""
+        self._broker = broker
+        self._marks = marks
+        self._slots = slots
+        self._wakeup: Wakeup = wakeup()
+        self._more_expected = False
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._broker, name)
+
+    def dequeue(self) -> Any:
+        if self._marks.take_canary():
+            return [(None, canary_package())]
+        if pause := self._pause():
+            time.sleep(pause)
+            return None
+        try:
+            if not self._more_expected and not self._wakeup.wait():
+                return None
+            tasks = self._broker.dequeue()
+        except Exception as error:
+            # To let it out would end the pusher, and nothing would be fetched for ten seconds.
+            logger.warning("No task could be fetched: %s", _first_line(error))
+            connections.close_all()
+            time.sleep(FAILURE_SECONDS)
+            return None
+        self._more_expected = bool(tasks)
+        if tasks and self._slots is not None:
+            self._marks.handed.touch()
+        return tasks
+
+    def _pause(self) -> float:
+        """How long to take nothing; 0 when a task is welcome."""
+        if self._marks.takes_nothing:
+            return HOLD_SECONDS
+        if self._slots is None:
+            return 0.0
+        if self._marks.handed.exists():
+            return HANDING_SECONDS
+        return HOLD_SECONDS if self._marks.busy_workers() >= self._slots else 0.0
+
+    def set_stat(self, key: str, value: str, timeout: int) -> Any:
+        # The sentinel reports its state in every round; no other call of it is as regular.
+        self._marks.pulse.touch()
+        return self._broker.set_stat(key, value, timeout)
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().partition("\n")[0]

@@ -1,0 +1,161 @@
+"""Answers that fit a schema, from servers of every degree of understanding."""
+
+import json
+
+import pytest
+
+from glossary_site.llm.choices import JsonMode
+from glossary_site.llm.models import Dialect
+from glossary_site.llm.structured import Speech, Unfit, body_of, is_strict, read, simpler
+from tests.llm.working import SCHEMA, answers, asking, enqueued, work_to_end
+from tests.llm_server import Answer
+
+pytestmark = pytest.mark.django_db
+
+GOOD = {"term": "pilot", "count": 3}
+
+
+def terms(count: int):
+    return [asking(f"text {n}", schema=SCHEMA) for n in range(count)]
+
+
+def test_the_schema_is_sent_and_the_answer_read(provider):
+    process = work_to_end(enqueued(terms(2)))
+    for result in answers(process):
+        assert result.data == json.loads(result.content)
+        assert result.data["term"].startswith("text")
+    wanted = provider.requests[0].json["response_format"]
+    assert wanted["json_schema"]["schema"] == SCHEMA
+    assert wanted["json_schema"]["strict"] is True
+
+
+def test_a_wrong_answer_is_repaired_once(provider):
+    provider.faults.add("break_schema", times=1)
+    process = work_to_end(enqueued(terms(1)))
+    assert process.completed == 1
+    first, second = provider.requests
+    assert second.json["messages"][:1] == first.json["messages"]
+    assert second.json["messages"][1]["role"] == "assistant"
+    assert "not of type 'object'" in second.json["messages"][2]["content"]
+    # Both calls are paid for.
+    assert process.tokens > 0
+    assert answers(process)[0].input_tokens == process.input_tokens
+
+
+@pytest.mark.parametrize("fault", ["break_schema", "not_json", "truncated"])
+def test_a_second_wrong_answer_is_a_failure_of_that_request_alone(provider, fault):
+    provider.faults.add(fault, match="text 1")
+    process = work_to_end(enqueued(terms(3)))
+    assert [result.ok for result in answers(process)] == [True, False, True]
+    assert "does not fit the schema" in answers(process)[1].error
+    assert len([r for r in provider.requests if "text 1" in r.body]) == 2
+
+
+def test_a_repair_is_remembered_like_any_call(provider):
+    provider.faults.add("break_schema", times=1)
+    work_to_end(enqueued(terms(1)))
+    again = work_to_end(enqueued(terms(1)))
+    assert (again.served, len(provider.requests)) == (1, 2)
+
+
+def understands(*modes: str):
+    """A server that refuses other response formats, as small ones do."""
+
+    def answer(body):
+        wanted = body.get("response_format", {"type": "plain"})["type"]
+        if wanted not in modes:
+            return Answer(f"response_format of type {wanted} is not supported", status=400)
+        return json.dumps(GOOD)
+
+    return answer
+
+
+@pytest.mark.parametrize(
+    ("modes", "learned"),
+    [(("json_object", "plain"), JsonMode.OBJECT), (("plain",), JsonMode.PLAIN)],
+)
+def test_a_server_that_knows_no_schemas_is_asked_in_other_words(provider, modes, learned):
+    provider.script(understands(*modes))
+    process = work_to_end(enqueued(terms(3)))
+    assert [result.data for result in answers(process)] == [GOOD] * 3
+    assert Dialect.objects.get().json_mode == learned
+    last = provider.requests[-1].json["messages"][-1]["content"]
+    assert '"required"' in last
+    assert "JSON" in last
+    before = len(provider.requests)
+    work_to_end(enqueued([asking("later", schema=SCHEMA)]))
+    assert len(provider.requests) == before + 1, "it was learned already"
+
+
+def test_a_request_that_is_refused_in_all_words_fails_and_teaches_nothing(provider):
+    provider.faults.add("bad_request", match="text 0")
+    process = work_to_end(enqueued(terms(2)))
+    assert [result.ok for result in answers(process)] == [False, True]
+    assert not Dialect.objects.exists()
+
+
+def test_newer_names_of_parameters_are_learned(provider):
+    def answer(body):
+        if "max_tokens" in body:
+            return Answer("Use 'max_completion_tokens' instead.", status=400)
+        if "temperature" in body:
+            return Answer("'temperature' does not support 0.0 with this model.", status=400)
+        return "fine"
+
+    provider.script(answer)
+    process = work_to_end(enqueued([asking("x"), asking("y")]))
+    assert process.completed == 2
+    dialect = Dialect.objects.get()
+    assert (dialect.newer_limit, dialect.no_temperature) == (True, True)
+    assert provider.requests[-1].json["max_completion_tokens"] == 1024
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        '{"term": "pilot", "count": 3}',
+        'Sure!\n```json\n{"term": "pilot", "count": 3}\n```\nAnything else?',
+        '<think>hmm</think>\n{"term": "pilot", "count": 3}',
+    ],
+)
+def test_json_is_found_in_what_a_model_says_around_it(content):
+    assert read(content, SCHEMA) == GOOD
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("", "not JSON"),
+        ("no idea", "not JSON"),
+        ('{"term": "pilot"}', "'count' is a required property"),
+        ('{"term": "pilot", "count": -1}', "less than the minimum"),
+        ('{"term": "pilot", "count": NaN}', "not JSON"),
+        ("[" * 100_000, "not JSON"),
+        ('{"term": "pilot", "count": 1, "more": 2}', "Additional properties"),
+    ],
+)
+def test_what_does_not_fit_is_told(content, why):
+    with pytest.raises(Unfit, match=why):
+        read(content, SCHEMA)
+
+
+def test_only_a_strict_schema_is_called_strict():
+    assert is_strict(SCHEMA)
+    assert not is_strict({"type": "object", "properties": {"a": {}}, "required": ["a"]})
+    assert not is_strict({**SCHEMA, "required": ["term"]})
+    inner = {"type": "array", "items": {"type": "object", "properties": {}}}
+    assert not is_strict(inner)
+
+
+def test_the_longest_answer_of_a_model_is_respected():
+    request = asking("x", max_tokens=5000)
+    body = body_of(request, request.messages, model="m", speech=Speech(), most_tokens=300)
+    assert body["max_tokens"] == 300
+
+
+def test_there_is_an_end_to_other_words():
+    speech, steps = Speech(), 0
+    request = asking("x", schema=SCHEMA)
+    while (other := simpler(speech, refusal="temperature", request=request)) is not None:
+        speech, steps = other, steps + 1
+    assert steps == 3

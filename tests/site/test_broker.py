@@ -1,0 +1,196 @@
+"""Where a cluster gets its tasks: the queue, the wake-up, and when nothing is taken."""
+
+import sqlite3
+import threading
+import time
+from datetime import timedelta
+
+import pytest
+from django.db import connection
+from django.utils import timezone
+from django_q.conf import Conf
+from django_q.models import OrmQ
+
+from glossary_site.processes import broker as broker_module
+from glossary_site.processes.broker import DatabaseQueue, WatchedBroker
+from glossary_site.processes.heartbeat import Marks
+from glossary_site.processes.wakeup import LONGEST_WAIT, SAFETY_SECONDS, OnCommit
+
+
+@pytest.fixture
+def in_database(monkeypatch):
+    """The database as broker, also where the suite runs with Redis."""
+    monkeypatch.setattr(Conf, "ORM", "default")
+
+
+def put(payload: str, *, key: str = "glossary", locked_for: float = -1) -> int:
+    lock = timezone.now() + timedelta(seconds=locked_for)
+    return OrmQ.objects.create(key=key, payload=payload, lock=lock).pk
+
+
+@pytest.mark.usefixtures("in_database")
+class TestDatabaseQueue:
+    @pytest.mark.django_db
+    def test_the_oldest_task_of_the_own_cluster_that_is_in_nobodys_hand(self):
+        put("of another cluster", key="glossary-long")
+        put("in somebody's hand", locked_for=60)
+        first, second = put("first"), put("second")
+        queue = DatabaseQueue("glossary")
+        assert queue.dequeue() == [(first, "first")]
+        assert queue.dequeue() == [(second, "second")]
+        assert queue.dequeue() is None
+
+    @pytest.mark.django_db
+    def test_a_task_that_was_taken_and_lost_comes_again_and_one_acknowledged_does_not(
+        self, monkeypatch
+    ):
+        monkeypatch.setattr(Conf, "RETRY", -1)
+        pk = put("task")
+        queue = DatabaseQueue("glossary")
+        assert queue.dequeue() == [(pk, "task")]
+        assert queue.dequeue() == [(pk, "task")]
+        queue.acknowledge(pk)
+        assert queue.dequeue() is None
+        assert not OrmQ.objects.exists()
+
+    @pytest.mark.django_db(transaction=True)
+    def test_clusters_that_race_for_tasks_take_each_once(self):
+        for n in range(60):
+            put(str(n))
+        taken: list[str] = []
+        together = threading.Barrier(4)
+
+        def take() -> None:
+            queue = DatabaseQueue("glossary")
+            together.wait()
+            misses = 0
+            # Nothing may mean that another one was faster.
+            while misses < 5:
+                tasks = queue.dequeue()
+                misses = 0 if tasks else misses + 1
+                taken.extend(payload for _, payload in tasks or [])
+            connection.close()
+
+        threads = [threading.Thread(target=take) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert sorted(taken, key=int) == [str(n) for n in range(60)]
+
+
+class TestOnCommit:
+    @pytest.fixture
+    def database(self, tmp_path) -> str:
+        path = str(tmp_path / "some.sqlite3")
+        with sqlite3.connect(path) as writer:
+            writer.execute("PRAGMA journal_mode=WAL")
+            writer.execute("CREATE TABLE note (text)")
+        writer.close()
+        return path
+
+    def test_it_wakes_for_a_commit_of_another_connection_and_for_nothing_else(self, database):
+        wakeup = OnCommit(database)
+        assert wakeup.wait()
+        assert not wakeup.wait()
+        writer = sqlite3.connect(database)
+        writer.execute("INSERT INTO note VALUES ('not yet')")
+        assert not wakeup.wait()
+        writer.commit()
+        began = time.monotonic()
+        assert wakeup.wait()
+        assert time.monotonic() - began < LONGEST_WAIT / 2
+        writer.close()
+
+    def test_it_wakes_while_it_waits(self, database):
+        wakeup = OnCommit(database)
+        assert wakeup.wait()
+
+        def write() -> None:
+            with sqlite3.connect(database) as writer:
+                writer.execute("INSERT INTO note VALUES ('now')")
+            writer.close()
+
+        thread = threading.Timer(LONGEST_WAIT / 2, write)
+        thread.start()
+        assert wakeup.wait()
+        thread.join()
+
+    def test_it_looks_now_and_then_though_nothing_was_committed(self, database):
+        wakeup = OnCommit(database)
+        began = time.monotonic()
+        assert wakeup.wait()
+        while not wakeup.wait():
+            assert time.monotonic() - began < 5 * SAFETY_SECONDS
+        assert time.monotonic() - began >= SAFETY_SECONDS
+
+
+class FakeBroker:
+    def __init__(self) -> None:
+        self.tasks = ["one", "two", "three"]
+        self.broken = False
+
+    def dequeue(self) -> list[tuple[None, str]] | None:
+        if self.broken:
+            raise ConnectionError("nobody there\nat all")
+        return [(None, self.tasks.pop(0))] if self.tasks else None
+
+
+class TestWatchedBroker:
+    @pytest.fixture
+    def marks(self, tmp_path) -> Marks:
+        marks = Marks(tmp_path / "marks")
+        marks.clear()
+        return marks
+
+    @pytest.fixture(autouse=True)
+    def impatient(self, monkeypatch):
+        # With Redis the broker itself waits: nothing else is asked before it.
+        monkeypatch.setattr(Conf, "ORM", None)
+        for name in ("HOLD_SECONDS", "FAILURE_SECONDS"):
+            monkeypatch.setattr(broker_module, name, 0.001)
+
+    def watched(self, marks: Marks, slots: int | None = None) -> WatchedBroker:
+        return WatchedBroker(FakeBroker(), marks, slots=slots)
+
+    def test_a_drain_holds_tasks_back_but_not_the_canary(self, marks):
+        watched = self.watched(marks)
+        marks.drain(True)
+        assert watched.dequeue() is None
+        marks.canary.touch()
+        ((_, package),) = watched.dequeue()
+        assert package not in ("one", "two")
+        assert watched.dequeue() is None
+        marks.drain(False)
+        assert watched.dequeue() == [(None, "one")]
+
+    def test_who_is_stopping_takes_nothing(self, marks):
+        watched = self.watched(marks)
+        marks.stopping.touch()
+        assert watched.dequeue() is None
+
+    def test_a_broker_that_is_down_is_asked_again(self, marks, caplog):
+        watched = self.watched(marks)
+        watched._broker.broken = True
+        assert watched.dequeue() is None
+        assert "No task could be fetched: nobody there" in caplog.text
+        watched._broker.broken = False
+        assert watched.dequeue() == [(None, "one")]
+
+    def test_nothing_is_taken_in_advance_where_tasks_are_long(self, marks):
+        watched = self.watched(marks, slots=1)
+        assert watched.dequeue() == [(None, "one")]
+        # On its way to a worker.
+        assert watched.dequeue() is None
+        marks.my_busy_mark().touch()
+        marks.handed.unlink()
+        # In a worker's hand.
+        assert watched.dequeue() is None
+        marks.my_busy_mark().unlink()
+        assert watched.dequeue() == [(None, "two")]
+
+    def test_the_next_one_is_at_hand_where_tasks_are_short(self, marks):
+        watched = self.watched(marks)
+        marks.my_busy_mark().touch()
+        assert watched.dequeue() == [(None, "one")]
+        assert watched.dequeue() == [(None, "two")]
