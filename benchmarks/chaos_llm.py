@@ -15,7 +15,7 @@ from tests.llm_peer.ledger import Entry
 
 QUESTION = re.compile(r"question (\d+\.\d+) of chaos")
 # Between the server's answer and the commit that keeps it, an answer is as good as on the wire.
-WRITING_SECONDS = 1.5
+WRITING_SECONDS = 0.7
 
 
 class Accounts:

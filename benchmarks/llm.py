@@ -1,6 +1,7 @@
 """How much time and memory the LLM queue adds to the provider's own.
 
-    python -m benchmarks.llm [--requests 500] [--delay 0.2] [--concurrency 16] [--queued 500 50000]
+    python -m benchmarks.llm [--requests 500] [--delay 0.2] [--concurrency 16]
+                            [--repeat 3] [--queued 500 50000]
 
 The provider is the tests' peer in a process of its own, which answers each request after `--delay`.
 The ideal is requests ÷ concurrency × delay, rounded up to whole rounds. Runs embedded (SQLite), and
@@ -11,6 +12,7 @@ import argparse
 import json
 import math
 import os
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -45,24 +47,30 @@ def child(site: Site, *arguments: str, base_url: str, concurrency: int) -> dict:
 def speed(site: Site, options: argparse.Namespace, directory: Path) -> str:
     rounds = math.ceil(options.requests / options.concurrency)
     ideal = rounds * options.delay
-    with server_process(ledger=directory / "speed.sqlite3", delay=options.delay) as server:
-        seen = child(
-            site,
-            "speed",
-            str(options.requests),
-            base_url=server.base_url,
-            concurrency=options.concurrency,
-        )
-        assert sum(server.ledger.charged().values()) == options.requests, "not each asked once"
-        at_once = server.most_at_once
-    ratio = seen["seconds"] / ideal
+    tries = []
+    for number in range(options.repeat):
+        ledger = directory / f"speed-{number}.sqlite3"
+        with server_process(ledger=ledger, delay=options.delay) as server:
+            seen = child(
+                site,
+                "speed",
+                str(options.requests),
+                base_url=server.base_url,
+                concurrency=options.concurrency,
+            )
+            assert sum(server.ledger.charged().values()) == options.requests, "not each asked once"
+            assert server.most_at_once <= options.concurrency
+        tries.append((seen["seconds"], seen["processor"]))
+    ratios = sorted(seconds / ideal for seconds, _processor in tries)
+    median = statistics.median(ratios)
     # What a request takes longer than the provider does, as long as one of them is in hand.
-    overhead = (seen["seconds"] - ideal) / rounds
-    verdict = "" if ratio <= GOAL else f" (goal: {GOAL})"
+    overhead = (median - 1) * ideal / rounds
+    processor = statistics.median(processor for _seconds, processor in tries)
+    verdict = "" if median <= GOAL else f" (goal: {GOAL})"
     return (
-        f"{seen['seconds']:.2f} s, ideal {ideal:.2f} s: {ratio:.3f}×{verdict}; "
-        f"{1000 * overhead:.1f} ms more per request; {at_once} at a time; "
-        f"worker's processor {1000 * seen['processor'] / options.requests:.1f} ms a request"
+        f"median {median:.3f}× of the ideal {ideal:.2f} s{verdict}, best {ratios[0]:.3f}×; "
+        f"{1000 * overhead:.1f} ms more per request; "
+        f"worker's processor {1000 * processor / options.requests:.1f} ms a request"
     )
 
 
@@ -89,6 +97,7 @@ def main() -> None:
     parser.add_argument("--requests", type=int, default=500)
     parser.add_argument("--delay", type=float, default=0.2)
     parser.add_argument("--concurrency", type=int, default=16)
+    parser.add_argument("--repeat", type=int, default=3, help="the machine may be busy")
     parser.add_argument("--queued", type=int, nargs="+", default=[500, 50_000])
     parser.add_argument("--seconds", type=float, default=20, help="of work on the queued ones")
     options = parser.parse_args()

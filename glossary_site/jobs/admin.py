@@ -14,7 +14,7 @@ from django.utils import timezone
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy, ngettext, pgettext_lazy
 
 from glossary_site.admin import ReadOnlyAdmin
 from glossary_site.errors import Refusal
@@ -133,7 +133,7 @@ class JobRunAdmin(ForOperators, ReadOnlyAdmin):
         )
         return format_html("<pre>{}</pre>", format_html_join("\n", "{}  {:<7}  {}", rows))
 
-    @admin.action(description=gettext_lazy("Cancel"), permissions=["operate"])
+    @admin.action(description=pgettext_lazy("work", "Cancel"), permissions=["operate"])
     def cancel(self, request: HttpRequest, rows: QuerySet[JobRun]) -> None:
         self.for_each(request, rows, lambda run: runs.cancel_run(run, actor=request.user))
 

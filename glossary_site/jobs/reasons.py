@@ -182,7 +182,7 @@ def _lane(lane: LaneLine, view: Overview) -> list[Reason]:
         return []
     if not lane.free:
         sentence = ngettext(
-            "%(lane)s: the only worker is busy; the oldest job has waited %(time)s.",
+            "%(lane)s: %(n)d worker is busy, the only one; the oldest job has waited %(time)s.",
             "%(lane)s: all %(n)d workers are busy; the oldest job has waited %(time)s.",
             len(lane.takers),
         )

@@ -10,7 +10,6 @@ from glossary_site.jobs.models import JobRun
 from glossary_site.jobs.services.audit import SITE
 from glossary_site.jobs.services.runs import cancel_run
 from glossary_site.live.services import publish
-from glossary_site.llm.models import LLMProcess
 from glossary_site.llm.services import processes
 from glossary_site.llm.services.providers import clear_provider
 from projects.access import Actor, author_of, name_of
@@ -98,11 +97,9 @@ def delete_project(*, project: Project, actor: Actor) -> None:
 def _stop_work(project: Project, actor: Actor) -> None:
     """What is done for it has nobody to be done for."""
     who, reason = name_of(actor) or SITE, "The project was deleted."
-    for process in LLMProcess.objects.active().for_scope(project.stream):
-        # One that has ended by itself meanwhile is as good.
-        with suppress(Refusal):
-            processes.cancel(process.pk, actor=who, reason=reason)
+    processes.cancel_scope(scope=project.stream, actor=who, reason=reason)
     for run in JobRun.objects.active().for_scope(project.stream):
+        # One that has ended by itself meanwhile is as good.
         with suppress(Refusal):
             cancel_run(run, actor=who, reason=reason)
 

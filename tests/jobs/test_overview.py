@@ -172,7 +172,7 @@ class TestReasons:
         waiting("work.slog", since=250)
         assert (
             sentence("starved")
-            == "Long work: the only worker is busy; the oldest job has waited 4 min."
+            == "Long work: 1 worker is busy, the only one; the oldest job has waited 4 min."
         )
         other = make_node("host/worker-b2")
         running("work.slog", worker=other["long"])

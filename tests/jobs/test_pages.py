@@ -87,7 +87,7 @@ class TestOverview:
         waiting("work.slog", since=300)
         failed(error="<b>ouch</b>")
         page = operator.get(reverse("operations")).text
-        assert "Long work: the only worker is busy; the oldest job has waited 5 min." in page
+        assert "Long work: 1 worker is busy, the only one; the oldest job has waited 5 min." in page
         assert 'value="3" max="8"' in page
         assert "3 / 8 · chapter three" in page
         assert reverse("job", args=[run.pk]) in page

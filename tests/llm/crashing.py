@@ -114,7 +114,8 @@ def in_child(process_id: UUID, instant: int | None) -> bool:
 
 def bury(process_id: UUID) -> None:
     """What the sweep does to the run of a dead worker."""
-    run = JobRun.objects.get(pk=LLMProcess.objects.get(pk=process_id).run_id)
+    run = LLMProcess.objects.get(pk=process_id).run
+    assert run is not None
     while following := JobRun.objects.filter(retry_of=run).first():
         run = following
     if run.state == State.ASSIGNED:

@@ -271,17 +271,18 @@ def test_the_house_is_kept_by_jobs(provider):
 
 def test_entry_and_exit_are_logged_with_the_process(provider, caplog):
     caplog.set_level("DEBUG", logger="glossary_site.llm")
+    caplog.handler.setFormatter(JsonLines())
     process = enqueued(questions(2))
     work_to_end(process)
     with queue.consume(process.pk):
         pass
-    said = [record.getMessage() for record in caplog.records if record.name == "glossary_site.llm"]
+    lines = [json.loads(line) for line in caplog.text.splitlines()]
+    said = {line["message"]: line for line in lines if line["logger"] == "glossary_site.llm"}
     for name in ("enqueue", "execute", "consume"):
-        assert said.index(f"ENTER {name}") < said.index(f"EXIT {name}")
-    entry = next(record for record in caplog.records if record.getMessage() == "EXIT enqueue")
-    assert entry.inserted == 2
-    line = json.loads(JsonLines().format(entry))
-    assert line["inserted"] == 2
+        for message in (f"ENTER {name}", f"EXIT {name}"):
+            assert said[message]["process_id"] == str(process.pk)
+    assert said["EXIT enqueue"]["inserted"] == 2
+    assert said["EXIT consume"]["deleted"] == 2
 
 
 def test_the_table_of_transitions_is_closed():

@@ -48,7 +48,8 @@ def session_for(process: LLMProcess) -> Session:
 
 def latest_run(process: LLMProcess) -> JobRun:
     """Its run, or the attempt that followed it."""
-    run = JobRun.objects.get(pk=reloaded(process).run_id)
+    run = reloaded(process).run
+    assert run is not None
     while following := JobRun.objects.filter(retry_of=run).first():
         run = following
     return run

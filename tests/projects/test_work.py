@@ -170,10 +170,11 @@ class TestElsewhere:
         assert re.search(r"<dt>Active work</dt><dd>\s*2\s*</dd>", page)
         assert re.search(r'class="count" id="active-work"[^>]*>2<', page)
 
-    def test_progress_is_no_news(self, project, owner, sign_in):
+    def test_progress_is_no_news(self, project, owner, sign_in, django_capture_on_commit_callbacks):
         client = sign_in(owner)
-        enqueued(questions(1), scope=project.stream)
-        waiting(scope=project.stream)
+        with django_capture_on_commit_callbacks(execute=True):
+            enqueued(questions(1), scope=project.stream)
+            waiting(scope=project.stream)
         events = Event.objects.filter(stream__name=project.stream)
         assert {"job.changed", "llm.changed"} <= set(events.values_list("type", flat=True))
         page = client.get(reverse("project-activity", args=[project.pk]))

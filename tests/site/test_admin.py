@@ -6,7 +6,7 @@ from django.urls import reverse
 from glossary_site.people.models import User
 from tests import factories
 
-OURS = ("people", "live", "jobs", "projects", "indexing", "runs", "collection")
+OURS = ("people", "live", "jobs", "llm", "projects", "indexing", "runs", "collection")
 
 
 def our_models():

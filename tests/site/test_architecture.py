@@ -57,6 +57,28 @@ def test_imports_point_one_way():
     assert turned == []
 
 
+# Within the site package: what each part may not know of. (Nothing in it knows the apps above.)
+BELOW = {
+    "observe": ("jobs", "llm", "live", "processes"),
+    "outbound": ("jobs", "llm", "live", "processes"),
+    "live": ("jobs", "llm", "processes"),
+    "processes": ("jobs", "llm", "live"),
+    "jobs": ("llm",),
+}
+
+
+@pytest.mark.parametrize(("part", "above"), BELOW.items(), ids=BELOW)
+def test_the_plumbing_has_an_order_too(part, above):
+    forbidden = tuple(f"glossary_site.{other}" for other in above)
+    turned = [
+        f"{path.relative_to(ROOT)} imports {module}"
+        for path in python_files(f"glossary_site/{part}")
+        for module in imported(path)
+        if module.startswith(forbidden)
+    ]
+    assert turned == []
+
+
 def test_no_import_hides_in_a_function():
     """An import inside a function is how a cycle is dodged; break the cycle instead."""
     hidden = []

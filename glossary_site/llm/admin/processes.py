@@ -6,6 +6,7 @@ from django.contrib import admin
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
 from django.utils.translation import gettext_lazy as _
+from django.utils.translation import pgettext_lazy
 
 from glossary_site.admin import ReadOnlyAdmin
 from glossary_site.jobs.admin import ForOperators
@@ -87,7 +88,7 @@ class LLMProcessAdmin(ForOperators, ReadOnlyAdmin):
     def cost(self, process: LLMProcess) -> object:
         return process.cost
 
-    @admin.action(description=_("Cancel"), permissions=["operate"])
+    @admin.action(description=pgettext_lazy("work", "Cancel"), permissions=["operate"])
     def cancel(self, request: HttpRequest, queryset: QuerySet[LLMProcess]) -> None:
         self.for_each(request, queryset, lambda row: processes.cancel(row.pk, actor=request.user))
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext
+from django.utils.translation import ngettext, pgettext
 from rest_framework.utils.encoders import JSONEncoder
 
 from glossary_site.durations import in_words
@@ -104,7 +104,7 @@ def as_text(view: Overview) -> str:
 def condition(line: WorkerLine) -> str:
     if line.is_silent:
         return _("silent")
-    return _("draining") if line.worker.draining else _("present")
+    return _("draining") if line.worker.draining else pgettext("worker", "present")
 
 
 def leader(view: Overview) -> str:
