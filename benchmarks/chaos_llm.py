@@ -16,6 +16,8 @@ from tests.llm_peer.ledger import Entry
 QUESTION = re.compile(r"question (\d+\.\d+) of chaos")
 # Between the server's answer and the commit that keeps it, an answer is as good as on the wire.
 WRITING_SECONDS = 0.7
+# How far apart the times of different witnesses may be.
+CLOCKS = 0.3
 
 
 class Accounts:
@@ -101,35 +103,37 @@ class Accounts:
                     self.excused += 1
 
     def _on_the_wire(self, payload: dict[str, Any], entry: Entry) -> bool:
-        """Whether the attempt that sent it came to its end before the answer could be kept."""
+        """Whether the attempt that sent it was struck before the answer could be kept."""
+        assert entry.ended_at is not None
         for key in (payload["key"], f"{payload['key']}:{AGAIN}"):
             for run in self._turns[process_id(key).hex]:
                 if run.state == "SUCCEEDED" or run.started_at is None:
                     continue
                 began, ended = seconds(run.started_at), seconds(run.finished_at)
-                if not began - 1 <= entry.at <= ended + 1:
+                if not began - CLOCKS <= entry.at <= ended + CLOCKS:
                     continue
-                assert entry.ended_at is not None
-                if entry.ended_at + WRITING_SECONDS >= self._struck(run, began, ended, payload):
-                    return True
+                for blow in self._blows(run, began, ended, payload):
+                    if entry.at - CLOCKS <= blow <= entry.ended_at + WRITING_SECONDS:
+                        return True
         return False
 
-    def _struck(self, run: Run, began: float, ended: float, payload: dict[str, Any]) -> float:
-        """When its worker was killed or paused; where we did not do it, its last sign of life."""
+    def _blows(
+        self, run: Run, began: float, ended: float, payload: dict[str, Any]
+    ) -> Iterator[float]:
+        """When its worker was killed or paused, or its database cut off. Where we did not do it (a
+        watchdog did), its last sign of life."""
         pid = int(run.worker.rpartition(":")[2])
-        blows = [
-            kill["wall"]
-            for kill in self._evidence.kills
-            if (pid in kill["pids"] or kill["what"] == "cut")
-            and began - 1 <= kill["wall"] <= ended + 1
-        ]
-        if blows:
-            return min(blows)
-        number = payload["key"].rpartition(":")[2]
-        sent = [
-            entry.at
-            for n in range(payload["requests"])
-            for entry in self._paid[f"{number}.{n}"]
-            if began <= entry.at <= ended
-        ]
-        return max(sent, default=ended)
+        ours = False
+        for kill in self._evidence.kills:
+            touched = kill["what"] == "cut" or (pid in kill["pids"] and kill["what"] != "wake")
+            if touched and began - CLOCKS <= kill["wall"] <= ended + CLOCKS:
+                ours = ours or kill["what"] != "cut"
+                yield kill["wall"]
+        if not ours:
+            number = payload["key"].rpartition(":")[2]
+            yield max(
+                entry.at
+                for n in range(payload["requests"])
+                for entry in self._paid[f"{number}.{n}"]
+                if began - CLOCKS <= entry.at <= ended + CLOCKS
+            )

@@ -168,7 +168,9 @@ Q_CLUSTER: dict[str, Any] = {
     "workers": LANES["short"],
     "timeout": TASK_TIMEOUT,
     "retry": 3 * TASK_TIMEOUT + 1,
-    "queue_limit": 1,
+    # A few at hand, so that a worker need not wait for the next one to be fetched. One that is
+    # fetched and then lost, or delivered twice, does no harm: the row decides.
+    "queue_limit": 4,
     "ack_failures": True,
     "max_attempts": 1,
     "save_limit": -1,

@@ -22,7 +22,7 @@ from glossary_site.jobs.services import definitions, events, transitions
 logger = logging.getLogger(__name__)
 
 # How many rows one step moves at most: the lease must be renewed in between.
-BATCH = 200
+BATCH = 500
 # A delivery that nobody acted on for so long, while none waits at the broker, was lost.
 LOST_AFTER_SECONDS = 5
 # However full the broker seems, it is sent again after this.
