@@ -64,10 +64,11 @@ lock: $(VENV)/dev-ready ## pin the newest versions that pyproject.toml allows
 shell: install ## a Python shell with the models loaded
 	$(PY) manage.py shell
 
-bench: $(VENV)/dev-ready $(CATALOGUES) ## measure documents, live updates and jobs (docs/benchmarks.md)
+bench: $(VENV)/dev-ready $(CATALOGUES) ## measure documents, live updates, jobs and LLM requests
 	$(PY) -m benchmarks.documents
 	$(PY) -m benchmarks.live
 	$(PY) -m benchmarks.jobs
+	$(PY) -m benchmarks.llm
 
 chaos: $(VENV)/dev-ready $(CATALOGUES) ## kill the site 300 times while it works (KILLS=300 SEED=1)
 	$(PY) -m benchmarks.chaos --kills $(KILLS) --seed $(SEED)
