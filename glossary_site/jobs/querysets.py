@@ -3,7 +3,7 @@
 from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from django.db.models import Count, Min, Q, QuerySet
+from django.db.models import Q, QuerySet
 from django.utils import timezone
 
 from glossary_site.jobs.choices import ACTIVE, HELD, UNSUCCESSFUL, WAITING, Continuation, State
@@ -48,16 +48,6 @@ class JobRunQuerySet(QuerySet["JobRun"]):
 
     def failed_lately(self) -> "JobRunQuerySet":
         return self.failed_since(timezone.now() - timedelta(days=1))
-
-    def depth_by_kind(self) -> Any:
-        """How much waits of each kind, and since when the oldest of it."""
-        return (
-            self.waiting()
-            .order_by()
-            .values("lane", "kind")
-            .annotate(depth=Count("pk"), oldest=Min("due_at"))
-            .order_by("lane", "kind")
-        )
 
 
 class JobDefinitionQuerySet(QuerySet["JobDefinition"]):

@@ -193,6 +193,7 @@ def _send(runs: list[JobRun], leadership: Leadership, now: datetime) -> int:
     by_lane: dict[str, list[JobRun]] = defaultdict(list)
     for run in runs:
         by_lane[run.lane].append(run)
+    moved = 0
     for lane, waiting in by_lane.items():
         with transaction.atomic():
             # A mark, not a move: a worker that takes one meanwhile is not disturbed.
@@ -202,4 +203,5 @@ def _send(runs: list[JobRun], leadership: Leadership, now: datetime) -> int:
             if sent:
                 bells = [(run.pk, run.timeout_seconds) for run in waiting]
                 doorbell.ring_all(bells, lane=lane)
-    return len(runs)
+        moved += sent
+    return moved

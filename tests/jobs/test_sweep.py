@@ -43,7 +43,7 @@ def test_with_nothing_to_do_it_does_nothing(leader):
 def test_an_assigned_run_whose_lease_lapsed_is_free_for_another_worker(leader):
     run = enqueue("work.note")
     transitions.assign(run.pk, worker=WORKER)
-    assert "never_begun" not in sweep(leader)
+    assert "held_runs" not in sweep(leader)
     let_lease_lapse(run)
     sweep(leader)
     run.refresh_from_db()
