@@ -42,16 +42,25 @@ def ago(value: datetime | None) -> SafeString | str:
     if value is None:
         return "–"
     now = timezone.now()
-    local = timezone.localtime(value)
-    exact = f"{date_format(local, 'DATETIME_FORMAT')} {local.tzname()}"
     recent = now - value < timedelta(days=RELATIVE_DAYS)
+    return in_time(value, since(value, now), " data-ago" if recent else "")
+
+
+def in_time(moment: datetime, words: str, attribute: str = "") -> SafeString:
+    """Words for a moment, with the exact one on hover."""
+    local = timezone.localtime(moment)
     return format_html(
-        '<time datetime="{}" title="{}"{}>{}</time>',
-        value.isoformat(timespec="seconds"),
-        exact,
-        " data-ago" if recent else "",
-        since(value, now),
+        '<time datetime="{}" title="{} {}"{}>{}</time>',
+        moment.isoformat(timespec="seconds"),
+        date_format(local, "DATETIME_FORMAT"),
+        local.tzname(),
+        attribute,
+        words,
     )
+
+
+def badge(style: str, drawing: str, words: str) -> SafeString:
+    return format_html('<span class="badge {}">{}{}</span>', style, icon(drawing), words)
 
 
 @register.filter

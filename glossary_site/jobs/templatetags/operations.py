@@ -4,8 +4,6 @@ from datetime import datetime, timedelta
 
 from django import template
 from django.utils import timezone
-from django.utils.formats import date_format
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
@@ -13,7 +11,7 @@ from glossary_site.durations import in_words
 from glossary_site.jobs.choices import State
 from glossary_site.jobs.lists import may_be_retried
 from glossary_site.jobs.models import JobRun
-from glossary_site.templatetags.site import icon
+from glossary_site.templatetags.site import badge, in_time
 
 register = template.Library()
 
@@ -38,7 +36,7 @@ def duration(length: timedelta | None) -> str:
 @register.simple_tag
 def span(moment: datetime | None, now: datetime) -> SafeString | str:
     """How far a moment is from now, before or after: “40 s”, with the exact time on hover."""
-    return "–" if moment is None else _time(moment, in_words(abs(now - moment)))
+    return "–" if moment is None else in_time(moment, in_words(abs(now - moment)))
 
 
 @register.simple_tag
@@ -47,27 +45,13 @@ def until(moment: datetime | None, now: datetime) -> SafeString | str:
     if moment is None:
         return "–"
     if moment <= now:
-        return _time(moment, _("due"))
-    return _time(moment, _("in %(time)s") % {"time": in_words(moment - now)})
-
-
-def _time(moment: datetime, words: str) -> SafeString:
-    local = timezone.localtime(moment)
-    return format_html(
-        '<time datetime="{}" title="{} {}">{}</time>',
-        moment.isoformat(timespec="seconds"),
-        date_format(local, "DATETIME_FORMAT"),
-        local.tzname(),
-        words,
-    )
+        return in_time(moment, _("due"))
+    return in_time(moment, _("in %(time)s") % {"time": in_words(moment - now)})
 
 
 @register.simple_tag
 def state_badge(run: JobRun) -> SafeString:
-    style, drawing = BADGES[State(run.state)]
-    return format_html(
-        '<span class="badge {}">{}{}</span>', style, icon(drawing), run.get_state_display()
-    )
+    return badge(*BADGES[State(run.state)], run.get_state_display())
 
 
 @register.filter

@@ -3,13 +3,12 @@
 from decimal import Decimal
 
 from django import template
-from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
 from glossary_site.llm.choices import ProcessStatus
 from glossary_site.llm.models import LLMProcess
 from glossary_site.llm.services import budgets
-from glossary_site.templatetags.site import icon
+from glossary_site.templatetags.site import badge
 
 register = template.Library()
 
@@ -27,10 +26,7 @@ BADGES = {
 
 @register.simple_tag
 def process_badge(process: LLMProcess) -> SafeString:
-    style, drawing = BADGES[ProcessStatus(process.status)]
-    return format_html(
-        '<span class="badge {}">{}{}</span>', style, icon(drawing), process.get_status_display()
-    )
+    return badge(*BADGES[ProcessStatus(process.status)], process.get_status_display())
 
 
 @register.filter
