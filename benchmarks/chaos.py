@@ -23,7 +23,7 @@ from pathlib import Path
 import redis
 
 from benchmarks import chaos_checks
-from benchmarks.chaos_kills import Killer
+from benchmarks.chaos_kills import Killer, Notes, Witness
 from benchmarks.chaos_llm import Accounts
 from benchmarks.chaos_records import Database
 from benchmarks.chaos_site import Running
@@ -82,13 +82,14 @@ def torment(mode: str, *, kills: int, pace: float, seed: str, directory: Path) -
         database.prepare()
         site.manage("shell", "--verbosity", "0", "-c", SETUP)
         running = Running(site, database, directory)
+        notes = Notes(directory / "kills")
         killer = Killer(
             running,
             provider,
             seed=f"{seed}:{mode}",
             pace=pace,
             longest_lease=LEASE_SECONDS + CONFIRM_SECONDS,
-            log=directory / "kills",
+            notes=notes,
         )
         try:
             running.start()
@@ -99,12 +100,13 @@ def torment(mode: str, *, kills: int, pace: float, seed: str, directory: Path) -
             )
             running.keep_going()
             wait_for_work(database)
-            began = time.monotonic()
-            killer.run(kills)
-            seconds = time.monotonic() - began
-            running.give_up("producer")
-            running.give_up("events")
-            rest = come_to_rest(running, database)
+            with Witness(running, notes):
+                began = time.monotonic()
+                killer.run(kills)
+                seconds = time.monotonic() - began
+                running.give_up("producer")
+                running.give_up("events")
+                rest = come_to_rest(running, database)
         finally:
             left = running.stop()
         evidence = chaos_checks.gather(database, seed=seed, directory=directory)

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import random
+import threading
 import time
 from collections import Counter
 from dataclasses import dataclass
@@ -30,11 +31,67 @@ SORTS = {
     "pause sentinel": 3,
 }
 
+# How soon it is noticed that a process is gone, and in which of these rounds new ones are looked
+# for.
+LOOK_SECONDS = 0.05
+NEW_EVERY = 6
+
 
 @dataclass
 class Paused:
     process: psutil.Process
     until: float
+
+
+class Notes:
+    """What happened to which processes, a line each, in a file."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lock = threading.Lock()
+
+    def write(self, what: str, *, pids: list[int]) -> None:
+        line = {"what": what, "pids": pids, "time": time.monotonic(), "wall": time.time()}
+        with self._lock, self._path.open("a") as log:
+            log.write(f"{json.dumps(line)}\n")
+
+
+class Witness:
+    """Notes when a process of the site is gone, whoever ended it: a watchdog and a worker itself
+    do so, too, and tell nobody."""
+
+    def __init__(self, running: Running, notes: Notes) -> None:
+        self._running = running
+        self._notes = notes
+        self._known: set[psutil.Process] = set()
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="witness", daemon=True)
+
+    def __enter__(self) -> "Witness":
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        rounds = 0
+        while not self._over.wait(LOOK_SECONDS):
+            if rounds % NEW_EVERY == 0:
+                self._known |= self._running.family()
+            rounds += 1
+            gone = {process for process in self._known if _gone(process)}
+            self._known -= gone
+            if gone:
+                self._notes.write("gone", pids=sorted(process.pid for process in gone))
+
+
+def _gone(process: psutil.Process) -> bool:
+    try:
+        return not process.is_running() or process.status() == psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return True
 
 
 class Killer:
@@ -46,7 +103,7 @@ class Killer:
         seed: str,
         pace: float,
         longest_lease: float,
-        log: Path,
+        notes: Notes,
     ) -> None:
         """A kill about every `pace` seconds."""
         self._provider = provider
@@ -54,7 +111,7 @@ class Killer:
         self._pace = pace
         self._chance = random.Random(seed)
         self._longest_lease = longest_lease
-        self._log = log
+        self._notes = notes
         self._paused: list[Paused] = []
         self.counts: Counter[str] = Counter()
         self.others: Counter[str] = Counter()
@@ -83,7 +140,7 @@ class Killer:
             producer.wait()
         elif 0.03 < chance < 0.06 and self._running.site.name == "scaled":
             self.others["database connections cut"] += self._running.database.cut_connections(0.4)
-            self._write("cut", pids=[])
+            self._notes.write("cut", pids=[])
         elif 0.06 < chance < 0.08 and self._running.site.name == "scaled":
             self.others["Redis emptied"] += 1
             redis.Redis.from_url(self._running.site.environment["REDIS_URL"]).flushdb()
@@ -140,9 +197,4 @@ class Killer:
     def _note(self, what: str, process: psutil.Process, *, with_children: bool = False) -> None:
         # Whoever is killed takes all below along.
         below = process.children(recursive=True) if with_children else []
-        self._write(what, pids=[process.pid, *(child.pid for child in below)])
-
-    def _write(self, what: str, *, pids: list[int]) -> None:
-        line = {"what": what, "pids": pids, "time": time.monotonic(), "wall": time.time()}
-        with self._log.open("a") as log:
-            log.write(f"{json.dumps(line)}\n")
+        self._notes.write(what, pids=[process.pid, *(child.pid for child in below)])

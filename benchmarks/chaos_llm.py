@@ -112,28 +112,17 @@ class Accounts:
                 began, ended = seconds(run.started_at), seconds(run.finished_at)
                 if not began - CLOCKS <= entry.at <= ended + CLOCKS:
                     continue
-                for blow in self._blows(run, began, ended, payload):
+                for blow in self._blows(run, began, ended):
                     if entry.at - CLOCKS <= blow <= entry.ended_at + WRITING_SECONDS:
                         return True
         return False
 
-    def _blows(
-        self, run: Run, began: float, ended: float, payload: dict[str, Any]
-    ) -> Iterator[float]:
-        """When its worker was killed or paused, or its database cut off. Where we did not do it (a
-        watchdog did), its last sign of life."""
+    def _blows(self, run: Run, began: float, ended: float) -> Iterator[float]:
+        """When its worker was killed or paused, or its database cut off; and when its process was
+        seen to be gone, which others than we may have killed (a watchdog, itself). A run that ended
+        badly in a process that nobody touched, and that went on, excuses nothing."""
         pid = int(run.worker.rpartition(":")[2])
-        ours = False
-        for kill in self._evidence.kills:
-            touched = kill["what"] == "cut" or (pid in kill["pids"] and kill["what"] != "wake")
-            if touched and began - CLOCKS <= kill["wall"] <= ended + CLOCKS:
-                ours = ours or kill["what"] != "cut"
-                yield kill["wall"]
-        if not ours:
-            number = payload["key"].rpartition(":")[2]
-            yield max(
-                entry.at
-                for n in range(payload["requests"])
-                for entry in self._paid[f"{number}.{n}"]
-                if began - CLOCKS <= entry.at <= ended + CLOCKS
-            )
+        for note in self._evidence.kills:
+            touched = note["what"] == "cut" or (pid in note["pids"] and note["what"] != "wake")
+            if touched and began - CLOCKS <= note["wall"] <= ended + CLOCKS:
+                yield note["wall"]

@@ -86,7 +86,7 @@ class Producer:
         while True:
             try:
                 if kind == LLM:
-                    made = self._ask(**payload)
+                    made: Any = self._ask(**payload)
                 else:
                     scope = PROJECT if number % 3 == 0 else ""
                     made = self._enqueue(kind, payload, idempotency_key=payload["key"], scope=scope)

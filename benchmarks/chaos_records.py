@@ -45,9 +45,9 @@ class Database:
         if self._url:
             with psycopg.connect(self._url) as connection:
                 return connection.execute(sql).fetchall()
-        with sqlite3.connect(self._path, timeout=60) as connection:
-            found = connection.execute(sql).fetchall()
-        connection.close()
+        with sqlite3.connect(self._path, timeout=60) as file:
+            found = file.execute(sql).fetchall()
+        file.close()
         return found
 
     def value(self, sql: str) -> Any:
@@ -71,12 +71,12 @@ class Database:
                 for statement in _for_postgresql():
                     connection.execute(statement)
             return
-        connection = sqlite3.connect(self._path)
-        connection.executescript(TABLES.format(serial="INTEGER PRIMARY KEY AUTOINCREMENT"))
+        file = sqlite3.connect(self._path)
+        file.executescript(TABLES.format(serial="INTEGER PRIMARY KEY AUTOINCREMENT"))
         for statement in _for_sqlite():
-            connection.execute(statement)
-        connection.commit()
-        connection.close()
+            file.execute(statement)
+        file.commit()
+        file.close()
 
 
 def _for_sqlite() -> Sequence[str]:

@@ -82,6 +82,16 @@ class Running:
                 continue
         return found
 
+    def family(self) -> set[psutil.Process]:
+        """Every process of the site, of whatever sort."""
+        found: set[psutil.Process] = set()
+        for name in ("serve", "second"):
+            program = self._programs.get(name)
+            if program is not None:
+                with contextlib.suppress(psutil.NoSuchProcess):
+                    found.update(psutil.Process(program.pid).children(recursive=True))
+        return found
+
     def producer(self) -> subprocess.Popen | None:
         program = self._programs.get("producer")
         return program if program is not None and program.poll() is None else None

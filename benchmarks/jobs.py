@@ -1,6 +1,6 @@
 """What work that counts once costs: no-op jobs a second, time to start, and the price of waiting.
 
-    python -m benchmarks.jobs [--only ours tuned] [--jobs 1000] [--rounds 3] [--json]
+    python -m benchmarks.jobs [--only ours tuned] [--jobs 1000] [--rounds 3] [--burst] [--json]
 
 Beside it, in the same run and on the same databases: raw django-q2 (its defaults, and tuned as the
 site sets it), django-tasks, procrastinate, huey and celery, installed into a virtualenv of their
@@ -9,6 +9,9 @@ also Redis. Jobs a second are those of two worker processes with the queue fille
 the start is measured from just before a job is handed over to its first line, one at a time with
 random gaps. Systems take turns, and each figure is the median of the rounds (the ratio: of each
 round's). A job that is lost or runs twice fails the run.
+
+On a machine that is not quiet, processor time says more than jobs a second: what a job costs the
+worker processes, and the server of the database where that is on the same machine.
 """
 
 import argparse
@@ -62,6 +65,10 @@ class Figures:
     p50: list[float] = field(default_factory=list)
     p95: list[float] = field(default_factory=list)
     idle: list[float] = field(default_factory=list)
+    # Milliseconds of processor time that a job of the burst cost all worker processes together,
+    # and those of the database.
+    cost: list[float] = field(default_factory=list)
+    database_cost: list[float] = field(default_factory=list)
 
 
 @contextmanager
@@ -180,7 +187,8 @@ def cpu_seconds(pids: list[int]) -> float:
             used = process.cpu_times()
         except psutil.NoSuchProcess:
             continue
-        total += used.user + used.system
+        # Of children that have ended, too: django-q2 replaces its workers now and then.
+        total += used.user + used.system + used.children_user + used.children_system
     return total
 
 
@@ -192,32 +200,62 @@ def end_of_burst(system: System, path: Path, jobs: int) -> float:
     return max(mark.time for mark in jobs_marks.read(path))
 
 
-def measure(figures: Figures, jobs: int) -> None:
+def server_seconds(environment: dict[str, str]) -> float:
+    """What PostgreSQL's processes for this database have used, if it runs here."""
+    database = environment.get("DATABASE_URL", "").rpartition("/")[2]
+    total = 0.0
+    for process in psutil.process_iter(["cmdline", "cpu_times"]):
+        title = " ".join(process.info["cmdline"] or [])
+        if database and title.startswith("postgres:") and f" {database} " in title:
+            used = process.info["cpu_times"]
+            total += used.user + used.system
+    return total
+
+
+def measure(figures: Figures, jobs: int, *, burst_only: bool) -> None:
     system = figures.system
     jobs *= system.times
     with place(system) as (directory, environment):
         produce(system, environment, "prepare")
         seconds = produce(system, environment, "burst", 0, jobs)
+        assert isinstance(seconds, float)
+        figures.enqueue_rates.append(jobs / seconds)
         path = directory / "marks"
         with working(system, directory, environment) as pids:
-            wait_for_marks(path, jobs)
-            last = end_of_burst(system, path, jobs)
-            time.sleep(SETTLE_SECONDS)
-            idle = cpu_percent(pids, IDLE_SECONDS)
-            handed = produce(system, environment, "paced", jobs, PACED_JOBS)
-            wait_for_marks(path, jobs + PACED_JOBS)
-            time.sleep(SETTLE_SECONDS)
-            marks = jobs_marks.read(path)
-            check(marks, jobs + PACED_JOBS)
-    assert isinstance(seconds, float)
+            measure_burst(figures, jobs, path, pids, environment)
+            if not burst_only:
+                time.sleep(SETTLE_SECONDS)
+                figures.idle.append(cpu_percent(pids, IDLE_SECONDS))
+                measure_starts(figures, jobs, path, environment)
+
+
+def measure_burst(
+    figures: Figures, jobs: int, path: Path, pids: list[int], environment: dict[str, str]
+) -> None:
+    # Starting up is not counted.
+    wait_for_marks(path, jobs // 10)
+    before = jobs_marks.count(path), cpu_seconds(pids), server_seconds(environment)
+    wait_for_marks(path, jobs)
+    last = end_of_burst(figures.system, path, jobs)
+    counted = (jobs - before[0]) / 1000
+    figures.cost.append((cpu_seconds(pids) - before[1]) / counted)
+    figures.database_cost.append((server_seconds(environment) - before[2]) / counted)
+    marks = jobs_marks.read(path)
+    check(marks, jobs)
+    figures.rates.append(rate(marks, last))
+
+
+def measure_starts(figures: Figures, jobs: int, path: Path, environment: dict[str, str]) -> None:
+    handed = produce(figures.system, environment, "paced", jobs, PACED_JOBS)
     assert isinstance(handed, list)
+    wait_for_marks(path, jobs + PACED_JOBS)
+    time.sleep(SETTLE_SECONDS)
+    marks = jobs_marks.read(path)
+    check(marks, jobs + PACED_JOBS)
     began = {mark.number: mark.time for mark in marks}
     delays = sorted(1000 * (began[jobs + n] - sent) for n, sent in enumerate(handed))
-    figures.rates.append(rate([mark for mark in marks if mark.number < jobs], last))
-    figures.enqueue_rates.append(jobs / seconds)
     figures.p50.append(statistics.median(delays))
     figures.p95.append(delays[int(0.95 * len(delays))])
-    figures.idle.append(idle)
 
 
 def check(marks: list[jobs_marks.Mark], wanted: int) -> None:
@@ -228,7 +266,6 @@ def check(marks: list[jobs_marks.Mark], wanted: int) -> None:
 
 
 def report(all_figures: list[Figures]) -> list[dict]:
-    median = statistics.median
     tuned = {f.system.stores: f.rates for f in all_figures if f.system.name == TUNED}
     rows = []
     for figures in all_figures:
@@ -245,28 +282,37 @@ def report(all_figures: list[Figures]) -> list[dict]:
             {
                 "system": figures.system.name,
                 "stores": figures.system.stores,
-                "jobs_per_second": round(median(figures.rates), 1),
-                "ratio_to_tuned": round(median(ratios), 2) if ratios else None,
-                "enqueued_per_second": round(median(figures.enqueue_rates), 1),
-                "start_p50_ms": round(median(figures.p50), 1),
-                "start_p95_ms": round(median(figures.p95), 1),
-                "idle_percent": round(median(figures.idle), 2),
+                "jobs_per_second": middle(figures.rates, 1),
+                "ratio_to_tuned": middle(ratios, 2),
+                "enqueued_per_second": middle(figures.enqueue_rates, 1),
+                "start_p50_ms": middle(figures.p50, 1),
+                "start_p95_ms": middle(figures.p95, 1),
+                "idle_percent": middle(figures.idle, 2),
+                "cpu_ms_per_job": middle(figures.cost, 2),
+                "database_cpu_ms_per_job": middle(figures.database_cost, 2),
                 "rounds": len(figures.rates),
             }
         )
     return rows
 
 
+def middle(values: list[float], digits: int) -> float | None:
+    """The median; None if it was not measured."""
+    return round(statistics.median(values), digits) if values else None
+
+
 def print_table(rows: list[dict]) -> None:
-    print("| system | stores | jobs/s | to tuned q2 | enqueued/s | start p50 / p95 | idle |")
-    print("|---|---|---|---|---|---|---|")
+    print(
+        "| system | stores | jobs/s | to tuned q2 | enqueued/s | start p50 / p95, ms | idle, % "
+        "| CPU a job (database), ms |"
+    )
+    print(f"|{'---|' * 8}")
     for row in rows:
-        ratio = "–" if row["ratio_to_tuned"] is None else f"{row['ratio_to_tuned']:.2f}"
+        shown = {name: "–" if value is None else value for name, value in row.items()}
         print(
-            f"| {row['system']} | {row['stores']} | {row['jobs_per_second']:.0f} | {ratio} "
-            f"| {row['enqueued_per_second']:.0f} "
-            f"| {row['start_p50_ms']:.0f} / {row['start_p95_ms']:.0f} ms "
-            f"| {row['idle_percent']:.1f} % |"
+            "| {system} | {stores} | {jobs_per_second} | {ratio_to_tuned} | {enqueued_per_second} "
+            "| {start_p50_ms} / {start_p95_ms} | {idle_percent} "
+            "| {cpu_ms_per_job} ({database_cpu_ms_per_job}) |".format(**shown)
         )
 
 
@@ -283,7 +329,7 @@ def chosen(arguments: argparse.Namespace, python: str) -> list[System]:
     elif not os.environ.get("REDIS_URL"):
         missing = {REDIS}
         say("Without REDIS_URL nothing is measured on Redis.")
-    words = arguments.only or [""]
+    words = [word for words in arguments.only or [""] for word in words.split(",")]
     there = [system for system in systems(python) if system.stores not in missing]
     there.sort(key=lambda system: STORES.index(system.stores))
     return [s for s in there if any(word in f"{s.name} on {s.stores}" for word in words)]
@@ -311,6 +357,7 @@ def main() -> None:
     parser.add_argument("--only", nargs="+", metavar="WORD", help="systems or stores with a word")
     parser.add_argument("--jobs", type=int, default=1000, help="jobs a round (quick ones get more)")
     parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--burst", action="store_true", help="neither starts nor the idle cost")
     parser.add_argument("--json", action="store_true", help="figures for programs")
     parser.add_argument("--peers", type=Path, help="keep the peers' virtualenv here")
     arguments = parser.parse_args()
@@ -326,7 +373,7 @@ def main() -> None:
             for figures in all_figures:
                 name = f"{figures.system.name}, {figures.system.stores}"
                 try:
-                    measure(figures, arguments.jobs)
+                    measure(figures, arguments.jobs, burst_only=arguments.burst)
                     say(f"round {number + 1}: {name}: {figures.rates[-1]:.0f} jobs/s")
                 except Broken as error:
                     failures.append(name)

@@ -4,6 +4,7 @@ import hashlib
 import logging
 from datetime import timedelta
 from decimal import Decimal
+from pathlib import Path
 from typing import Any
 
 from csp.constants import NONE, SELF
@@ -52,6 +53,7 @@ INSTALLED_APPS = [
     "glossary_site.jobs",
     "glossary_site.llm",
     "projects",
+    "indexing",
 ]
 
 MIDDLEWARE = [
@@ -151,6 +153,30 @@ CONVERSION_TOTAL_SECONDS = env.int("GLOSSARY_CONVERSION_TOTAL_SECONDS", 300, val
 DATA_UPLOAD_MAX_MEMORY_SIZE = 4 * MAX_FILE_BYTES
 DATA_UPLOAD_MAX_NUMBER_FILES = MAX_UPLOAD_FILES
 DATA_UPLOAD_MAX_NUMBER_FIELDS = MAX_UPLOAD_FILES + 100
+
+# Search: how texts are cut into sections (in tokens), and who makes vectors of them.
+SECTION_MAX_TOKENS = env.int("GLOSSARY_SECTION_MAX_TOKENS", 400, validate=validate.Range(min=50))
+SECTION_OVERLAP_TOKENS = env.int("GLOSSARY_SECTION_OVERLAP_TOKENS", 50, validate=NOT_NEGATIVE)
+SECTION_MIN_TOKENS = env.int("GLOSSARY_SECTION_MIN_TOKENS", 24, validate=NOT_NEGATIVE)
+EMBEDDER = env.str(
+    "GLOSSARY_EMBEDDER",
+    "wordllama",
+    validate=validate.OneOf(["wordllama", "minilm", "openai", "none"]),
+)
+EMBEDDING_MODEL = env.str(
+    "GLOSSARY_EMBEDDING_MODEL",
+    "text-embedding-3-small",
+    validate=validate.Length(min=1, max=150),
+)
+# Vectors that a process keeps at hand, of all projects together.
+VECTOR_CACHE_MB = env.int("GLOSSARY_VECTOR_CACHE_MB", 512, validate=POSITIVE)
+# Folders below which projects may follow one; empty: none.
+FOLDER_ROOTS = env.list("GLOSSARY_FOLDER_ROOTS", [], subcast=Path)
+# For disks that do not report changes: look through the folders instead.
+FOLDER_POLLING = env.bool("WATCHFILES_FORCE_POLLING", False)
+INDEX_RETENTION_DAYS = env.int("GLOSSARY_INDEX_RETENTION_DAYS", 14, validate=POSITIVE)
+# Processes that a worker keeps beside its clusters, by name: a function for each.
+COMPANIONS = {"folders": "indexing.folders.overseer.main"} if FOLDER_ROOTS else {}
 
 # Background work: django-q2, set as measured (a long task must not be delivered twice, a failed
 # one must not come back for ever, and the history of work is ours, not the broker's).
@@ -252,6 +278,8 @@ SPECTACULAR_SETTINGS = {
         "WorkerRoleEnum": "glossary_site.jobs.choices.WorkerRole",
         "StrategyEnum": "glossary_site.llm.choices.Strategy",
         "ProviderKindEnum": "glossary_site.llm.choices.ProviderKind",
+        "ProcessStatusEnum": "glossary_site.llm.choices.ProcessStatus",
+        "RequestStatusEnum": "indexing.choices.RequestStatus",
     },
 }
 
@@ -313,6 +341,7 @@ LOGGING = {
         # A line for each request is for programs; a person at a terminal would drown in them.
         "glossary_site.requests": {"level": "INFO" if LOG_FORMAT == "json" else "WARNING"},
         "projects": {"level": "INFO"},
+        "indexing": {"level": "INFO"},
         # Django's own handlers would write beside ours, in another form.
         "django": {"handlers": []},
         "django.server": {"handlers": [], "propagate": True},

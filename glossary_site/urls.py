@@ -18,6 +18,8 @@ urlpatterns = [
     path("api/", include("glossary_site.jobs.api.urls")),
     path("api/", include("glossary_site.llm.api.urls")),
     path("api/", include("projects.api.urls")),
+    path("api/", include("indexing.api.urls")),
     path("api/", include("glossary_site.api.urls")),  # the last under api/: it ends in a 404
+    path("", include("indexing.urls")),
     path("", include("projects.urls")),
 ]

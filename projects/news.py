@@ -20,7 +20,11 @@ from glossary_site.llm import news as llm_news
 from projects.choices import Role
 
 # Events that keep open pages up to date and are no news: a long job would push those out of sight.
-PROGRESS = Q(type__startswith="job.") | Q(type__in=[llm_news.PROGRESS, llm_news.CHANGED])
+PROGRESS = (
+    Q(type__startswith="job.")
+    | Q(type__startswith="index.")
+    | Q(type__in=[llm_news.PROGRESS, llm_news.CHANGED])
+)
 
 Payload = dict[str, Any]
 Sentence = Callable[[Payload], SafeString]

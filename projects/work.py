@@ -1,6 +1,7 @@
 """The background work of a project, as its members see it: what goes on, and what went on lately.
 
-A run that only serves an LLM process is told of by that process, not a second time.
+A run that only serves what is shown elsewhere (an LLM process, the index) is told of there, not a
+second time.
 """
 
 from dataclasses import dataclass
@@ -24,6 +25,8 @@ from projects.models import Project
 # As much as a page shows of each; the operators' lists have pages.
 MOST_ACTIVE = 50
 MOST_ENDED = 20
+# Apps above this one add theirs.
+TOLD_ELSEWHERE = {LLM_KIND}
 
 
 @dataclass(frozen=True)
@@ -52,7 +55,7 @@ def runs_of(project: Project) -> JobRunQuerySet:
 
 
 def work_of(project: Project) -> ProjectWork:
-    runs = runs_of(project).exclude(kind=LLM_KIND)
+    runs = runs_of(project).exclude(kind__in=TOLD_ELSEWHERE)
     active = list(runs.active().order_by("pk")[:MOST_ACTIVE])
     processes = LLMProcess.objects.listed().for_scope(project.stream)
     return ProjectWork(
@@ -67,11 +70,12 @@ def work_of(project: Project) -> ProjectWork:
         active_processes=lines_of(processes.active().order_by("-created_at")[:MOST_ACTIVE]),
         ended_processes=lines_of(processes.ended().order_by("-finished_at")[:MOST_ENDED]),
         month=budgets.glance(project.stream),
-        reason=_reason(runs_of(project)),
+        reason=reason_of(runs_of(project)),
     )
 
 
-def _reason(runs: JobRunQuerySet) -> Reason | None:
+def reason_of(runs: JobRunQuerySet) -> Reason | None:
+    """Why the first of those that wait does not begin."""
     first = runs.due(timezone.now()).order_by("due_at", "pk").first()
     reason = why(first, overview()) if first is not None else None
     # That the next free worker takes it goes without saying.

@@ -6,6 +6,7 @@
      live:documents, live:members, live:project, …   by the part of the type before the dot
      live:work                                       for the progress of background work
      live:glance                                     for the same, seldom: for parts that only count
+     live:index                                      for changes of the search index
      live:activity                                   for every other event
    While the socket is down the page asks the REST endpoint (data-live-poll) every few seconds, where
    there is one. With data-live-every="10" the parts are told every ten seconds in any case: where no
@@ -22,7 +23,7 @@
   const RETRY = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
   const QUIET = 500;
   const SELDOM = 3_000;
-  const EVERYTHING = ["documents", "members", "project", "activity", "work", "operations"];
+  const EVERYTHING = ["documents", "members", "project", "activity", "work", "index", "operations"];
 
   let last = Number(status.dataset.liveAfter);
   let socket = null;
@@ -63,6 +64,8 @@
       if (WORK.test(event.type)) {
         tell("work");
         tell("glance", SELDOM);
+      } else if (event.type.startsWith("index.")) {
+        tell("index");
       } else {
         const kind = event.type.split(".")[0];
         tell(FOLDED[kind] ?? kind);

@@ -136,7 +136,7 @@
   function moveRow(step) {
     const links = [...document.querySelectorAll("[data-rows] [data-row-link]")];
     if (!links.length) return;
-    const row = document.activeElement.closest("[data-rows] tr");
+    const row = document.activeElement.closest("[data-rows] :is(tr, li)");
     const now = links.findIndex((link) => row?.contains(link));
     const next = now < 0 ? (step > 0 ? 0 : links.length - 1) : now + step;
     const link = links[Math.min(Math.max(next, 0), links.length - 1)];
@@ -150,7 +150,9 @@
       const box = document.querySelector("[data-filter]");
       box?.focus();
       box?.select();
-      return Boolean(box);
+      // A page with nothing to filter: there is always something to search.
+      if (!box) document.querySelector('[data-go="s"]')?.click();
+      return true;
     },
     "?": () => (openShortcuts(), true),
     j: () => (moveRow(1), true),

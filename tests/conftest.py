@@ -1,9 +1,18 @@
 import pytest
 from django.test import Client
 
+from indexing.vectors import pgvector
+from indexing.vectors.cache import cache
 from projects.choices import Role
 from projects.models import Project
 from tests import factories
+
+
+@pytest.fixture(autouse=True)
+def no_vectors_at_hand():
+    """Those of the test before are of other projects that had the same numbers."""
+    cache.clear()
+    pgvector.server.look_again()
 
 
 @pytest.fixture

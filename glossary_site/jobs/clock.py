@@ -4,6 +4,7 @@ On SQLite there is one machine, whose clock is at hand without asking.
 """
 
 from datetime import datetime, timedelta
+from functools import cache
 
 from django.db import connection
 from django.db.models import DateTimeField, Func
@@ -31,7 +32,11 @@ def now() -> Moment:
 def after(seconds: float) -> Moment:
     if connection.vendor == "sqlite":
         return timezone.now() + timedelta(seconds=seconds)
-    return DatabaseTime(seconds)
+    return _database_time(seconds)
+
+
+# The same few again and again, and to make one takes its time.
+_database_time = cache(DatabaseTime)
 
 
 def read() -> datetime:

@@ -13,10 +13,10 @@ from typing import Any
 import redis
 from django.conf import settings
 from django.db import transaction
-from django_q.brokers import get_broker
 from django_q.tasks import async_task
 
 from glossary_site.jobs.choices import Lane
+from glossary_site.processes.broker import broker_for
 
 logger = logging.getLogger(__name__)
 
@@ -34,7 +34,7 @@ def cluster_of(lane: str) -> str:
 @cache
 def broker_of(lane: str) -> Any:
     # Kept: with Redis, a new one would open a new connection for each delivery.
-    return get_broker(cluster_of(lane))
+    return broker_for(cluster_of(lane))
 
 
 def ring(run_id: int, *, lane: str, timeout: int) -> None:

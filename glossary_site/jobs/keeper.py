@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Mapping
 from typing import Protocol
 
+from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
 from django.db.models import Count, Max, QuerySet
 
@@ -17,6 +18,7 @@ from glossary_site.jobs import clock, news, process
 from glossary_site.jobs.choices import WorkerRole
 from glossary_site.jobs.leader import Leadership
 from glossary_site.jobs.models import JobRun, LeaderLease, Worker
+from glossary_site.jobs.rounds import make_rounds
 from glossary_site.jobs.sweep import sweep
 from glossary_site.live.services import publish
 from glossary_site.observe.trace import bound, new_trace_id
@@ -73,6 +75,7 @@ class Keeper:
         if self._leadership.hold():
             for step, count in sweep(self._leadership).items():
                 logger.info("Sweep: %s %d", step, count)
+            make_rounds()
             self._tell_page()
 
     def end(self) -> None:
@@ -109,11 +112,13 @@ class Keeper:
             publish(news.OPERATIONS, "operations.changed", {"epoch": self._leadership.epoch})
 
 
-def _do_not_wait_for_locks() -> None:
-    """A row that a worker holds locked is put right in a later round; the others now."""
+def do_not_wait_for_locks() -> None:
+    """Somebody who was paused may hold a lock for as long as he sleeps; there is a later round. And
+    to wait for one must not take as long as we lead."""
     if connection.vendor == "postgresql":
+        seconds = min(LOCK_SECONDS, settings.JOB_LEASE_SECONDS / 4)
         with connection.cursor() as cursor:
-            cursor.execute(f"SET lock_timeout = '{LOCK_SECONDS}s'")
+            cursor.execute(f"SET lock_timeout = '{int(1000 * seconds)}ms'")
 
 
 def main(*, node: str, marks: Mapping[str, LaneMarks], stop: threading.Event, beat: Beat) -> None:
@@ -124,7 +129,7 @@ def main(*, node: str, marks: Mapping[str, LaneMarks], stop: threading.Event, be
             # What it starts on its own account belongs to no trace but this round's.
             with bound(trace_id=new_trace_id(), worker=keeper.name):
                 if connection.connection is None:
-                    _do_not_wait_for_locks()
+                    do_not_wait_for_locks()
                 keeper.round()
         except (DatabaseError, InterfaceError) as error:
             logger.warning("The keeper cannot reach the database: %s", error)

@@ -3,6 +3,8 @@ names the epoch, so that one who was paused and wakes up changes nothing. (A sta
 already waiting for a row's lock when the epoch rose may still land; it names the row's version
 too, so it lands only where nobody else has been.)"""
 
+import time
+
 from django.conf import settings
 from django.db.models import Exists, Q, QuerySet
 
@@ -15,6 +17,8 @@ class Leadership:
         self.holder = holder
         # Of our present reign; 0 while somebody else leads.
         self.epoch = 0
+        # When the lease was last written, by our own clock.
+        self._held = 0.0
 
     def hold(self) -> bool:
         """Renew the lease, or take it over when it has lapsed. Whether we lead."""
@@ -22,6 +26,14 @@ class Leadership:
             self.epoch = 0
         if not self.epoch:
             self.epoch = self._take_over()
+        return bool(self.epoch)
+
+    def keep(self) -> bool:
+        """In the middle of what takes long: renew the lease when it is time to, never take it over.
+        Whether we still lead."""
+        due = time.monotonic() - self._held > settings.JOB_LEASE_SECONDS / 3
+        if self.epoch and due and not self._renew():
+            self.epoch = 0
         return bool(self.epoch)
 
     def release(self) -> None:
@@ -39,6 +51,7 @@ class Leadership:
 
     def _renew(self) -> bool:
         # The same epoch means that nobody led since, even if the lease had lapsed.
+        self._held = time.monotonic()
         return self._mine().update(lease_until=clock.after(settings.JOB_LEASE_SECONDS)) == 1
 
     def _take_over(self) -> int:
@@ -49,6 +62,7 @@ class Leadership:
             | Q(lease_until__lte=clock.now())
             | Q(lease_until__gt=clock.after(2 * settings.JOB_LEASE_SECONDS))
         )
+        self._held = time.monotonic()
         taken = LeaderLease.objects.filter(lapsed, pk=lease.pk, epoch=lease.epoch).update(
             holder=self.holder,
             epoch=lease.epoch + 1,

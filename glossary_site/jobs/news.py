@@ -1,7 +1,5 @@
 """What the live feed is told about work. Nothing here is the truth: the rows are."""
 
-from functools import partial
-
 from django.db import transaction
 
 from glossary_site.jobs.models import JobRun
@@ -23,4 +21,6 @@ def changed(run: JobRun) -> None:
             "total": run.progress_total,
             "message": run.progress_message,
         }
-        transaction.on_commit(partial(publish, run.scope, "job.changed", picture), robust=True)
+        scope = run.scope
+        # Not a `partial`: Django wants the name of what failed, and those have none.
+        transaction.on_commit(lambda: publish(scope, "job.changed", picture), robust=True)

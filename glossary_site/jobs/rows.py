@@ -4,20 +4,29 @@ Written out, because Django takes several times as long to build such a statemen
 takes to run it, and each job needs three of them.
 """
 
+import json
 from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from django.db import connection
+from django.db import DEFAULT_DB_ALIAS, connection
 from django.db.models import Q
 
 from glossary_site.jobs.clock import DatabaseTime, Moment
 from glossary_site.jobs.models import JobRun
+from glossary_site.processes.prepared import execute
 
 TABLE = JobRun._meta.db_table
 # Their names are their columns' names: no relation is ever swapped.
 FIELDS = {field.name: field for field in JobRun._meta.concrete_fields}
-# Returns what it takes to run a job. Whoever asks for more reads it then.
+# What it takes to run a job. Whoever asks for more reads it then.
+NEEDED = {
+    *("id", "kind", "lane", "payload", "scope", "state", "version", "attempt", "max_attempts"),
+    *("definition_id", "assigned_worker", "timeout_seconds", "trace_id"),
+    *("progress_current", "progress_total", "progress_message"),
+}
+# In the order of the model, which takes them in that order.
+COLUMNS = [field.attname for field in JobRun._meta.concrete_fields if field.attname in NEEDED]
 TAKE = f"""
     UPDATE {TABLE} SET
         attempt = attempt + CASE state WHEN 'ORPHANED' THEN 1 ELSE 0 END,
@@ -26,10 +35,7 @@ TAKE = f"""
         assigned_worker = %s, assigned_at = {{now}}, lease_until = {{lease}}
     WHERE id = %s AND state IN ('PENDING', 'ORPHANED')
         AND rung_at IS NOT NULL AND kind IN ({{kinds}})
-    RETURNING id, kind, lane, payload, scope, state, version, attempt, max_attempts, definition_id,
-        timeout_seconds, trace_id, assigned_worker,
-        progress_current, progress_total, progress_message,
-        (SELECT epoch FROM jobs_leaderlease WHERE id = 1) AS epoch
+    RETURNING {", ".join(COLUMNS)}, (SELECT epoch FROM jobs_leaderlease WHERE id = 1)
 """  # noqa: S608 (our own names)
 
 
@@ -42,8 +48,15 @@ def take(
     lease_sql, lease_value = _moment(lease)
     names = ", ".join(["%s"] * len(kinds))
     statement = TAKE.format(now=now_sql, lease=lease_sql, kinds=names)
-    values = [worker, *now_value, *lease_value, run_id, *kinds]
-    return next(iter(JobRun.objects.raw(statement, values)), None)
+    with execute(statement, [worker, *now_value, *lease_value, run_id, *kinds]) as cursor:
+        found = cursor.fetchone()
+    if found is None:
+        return None
+    *values, epoch = found
+    run = JobRun.from_db(DEFAULT_DB_ALIAS, NEEDED, values)
+    run.payload = json.loads(run.payload)
+    run.epoch = epoch
+    return run
 
 
 def swap(expected: dict[str, Any], changes: dict[str, Any], *conditions: Q) -> bool:
@@ -55,9 +68,8 @@ def swap(expected: dict[str, Any], changes: dict[str, Any], *conditions: Q) -> b
     )
     plain = {name: value for name, value in changes.items() if not isinstance(value, DatabaseTime)}
     values = [_prepared(name, value) for name, value in (*plain.items(), *expected.items())]
-    with connection.cursor() as cursor:
-        cursor.execute(_statement(tuple(plain), times, tuple(expected)), values)
-        return cursor.rowcount == 1
+    with execute(_statement(tuple(plain), times, tuple(expected)), values) as cursor:
+        return bool(cursor.rowcount == 1)
 
 
 @cache
@@ -77,4 +89,9 @@ def _moment(moment: Moment) -> tuple[str, list[Any]]:
 
 
 def _prepared(name: str, value: Any) -> Any:
+    if isinstance(value, str):
+        # A state is a word like others: its class means nothing to a database.
+        return str(value)
+    if value is None or isinstance(value, int):
+        return value
     return FIELDS[name].get_db_prep_save(value, connection)

@@ -1,16 +1,21 @@
 """What the leader puts right, about once a second.
 
 Each step reads a few rows and moves them by compare-and-set, under the condition that we still
-lead. A row or a step that fails does not keep the others from their turn.
+lead. A row or a step that fails does not keep the others from their turn, and neither does a row
+that somebody holds locked (a worker that was paused in the middle of a transaction): on PostgreSQL
+it is left for a later round.
 """
 
 import logging
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
+from functools import partial
+from typing import Any
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection, transaction
+from django.db.models import QuerySet
 
 from glossary_site.jobs import clock, doorbell, process
 from glossary_site.jobs.choices import WAITING, Continuation, State
@@ -33,6 +38,8 @@ SILENT_LEASES = 3
 MARGIN_SECONDS = 5
 
 Step = Callable[[Leadership, datetime], int]
+# Moves one row, if it still can.
+Remedy = Callable[[], bool]
 
 
 def sweep(leadership: Leadership) -> dict[str, int]:
@@ -41,6 +48,8 @@ def sweep(leadership: Leadership) -> dict[str, int]:
     moved: dict[str, int] = {}
     for step in STEPS:
         try:
+            if not leadership.keep():
+                break
             moved[step.__name__] = step(leadership, now)
         except Exception as error:
             _reraise_if_unreachable(error)
@@ -53,9 +62,8 @@ def silent_workers(leadership: Leadership, now: datetime) -> int:
     clock that jumped must not look like silence."""
     silence = max(SILENT_LEASES * settings.JOB_LEASE_SECONDS, deadline_seconds() + MARGIN_SECONDS)
     silent = Worker.objects.present().exclude(host=process.host())
-    return silent.filter(leadership.condition(), heartbeat_at__lt=now - _seconds(silence)).update(
-        stopped_at=now
-    )
+    silent = silent.filter(leadership.condition(), heartbeat_at__lt=now - _seconds(silence))
+    return silent.filter(pk__in=_unlocked(silent)).update(stopped_at=now)
 
 
 def held_runs(leadership: Leadership, now: datetime) -> int:
@@ -63,19 +71,21 @@ def held_runs(leadership: Leadership, now: datetime) -> int:
     held = list(JobRun.objects.held().order_by("lease_until")[:BATCH])
     gone = _stopped_workers(held)
 
-    def put_right(run: JobRun) -> bool:
+    def remedy(run: JobRun) -> Remedy | None:
         stopped_at = gone.get(run.assigned_worker)
         # One that was struck out earlier, and has since taken this run, was not dead.
         dead = stopped_at is not None and (run.assigned_at is None or stopped_at >= run.assigned_at)
         if run.state == State.ASSIGNED:
-            return (dead or _lapsed(run, now)) and transitions.orphan(run, leadership.condition())
+            lost = dead or _lapsed(run, now)
+            return partial(transitions.orphan, run, leadership.condition()) if lost else None
         if dead:
-            return _give_up(run, leadership, "The worker process died.")
+            return partial(_give_up, run, leadership, "The worker process died.")
         if _overdue(run, now):
-            return _time_out(run, leadership)
-        return _lapsed(run, now) and _ask_or_give_up(run, leadership, now)
+            return partial(_time_out, run, leadership)
+        return partial(_ask_or_give_up, run, leadership, now) if _lapsed(run, now) else None
 
-    return _for_each(held, put_right)
+    remedies = {run.pk: found for run in held if (found := remedy(run))}
+    return _apply(remedies, leadership)
 
 
 def unsent(leadership: Leadership, now: datetime) -> int:
@@ -117,16 +127,29 @@ def _seconds(count: float) -> timedelta:
     return timedelta(seconds=count)
 
 
-def _for_each(runs: Iterable[JobRun], move: Callable[[JobRun], bool]) -> int:
-    """Each by itself: a row that somebody holds locked is left for the next round."""
+def _apply(remedies: dict[int, Remedy], leadership: Leadership) -> int:
+    """Each by itself: a row that cannot be moved now is left for the next round."""
     moved = 0
-    for run in runs:
+    for pk in _unlocked(JobRun.objects.filter(pk__in=remedies)) if remedies else ():
         try:
-            moved += move(run)
+            if not leadership.keep():
+                break
+            moved += remedies[pk]()
         except DatabaseError as error:
             _reraise_if_unreachable(error)
-            logger.warning("Job %d could not be put right now: %s", run.pk, error)
+            logger.warning("Job %d could not be put right now: %s", pk, error)
     return moved
+
+
+def _unlocked(rows: QuerySet[Any]) -> Collection[int]:
+    """The keys of those that nobody holds locked at this moment. To wait for the others, one after
+    the other, would take longer than we lead."""
+    keys = rows.order_by("pk").values_list("pk", flat=True)
+    if not connection.features.has_select_for_update_skip_locked:
+        return list(keys)
+    with transaction.atomic():
+        # As an update locks it: one who only refers to the row is no obstacle.
+        return list(keys.select_for_update(skip_locked=True, no_key=True))
 
 
 def _reraise_if_unreachable(error: Exception) -> None:
@@ -196,12 +219,13 @@ def _send(runs: list[JobRun], leadership: Leadership, now: datetime) -> int:
     moved = 0
     for lane, waiting in by_lane.items():
         with transaction.atomic():
+            free = _unlocked(JobRun.objects.filter(pk__in=[run.pk for run in waiting]))
             # A mark, not a move: a worker that takes one meanwhile is not disturbed.
             sent = JobRun.objects.filter(
-                leadership.condition(), pk__in=[run.pk for run in waiting], state__in=WAITING
+                leadership.condition(), pk__in=free, state__in=WAITING
             ).update(rung_at=now)
             if sent:
-                bells = [(run.pk, run.timeout_seconds) for run in waiting]
+                bells = [(run.pk, run.timeout_seconds) for run in waiting if run.pk in free]
                 doorbell.ring_all(bells, lane=lane)
         moved += sent
     return moved

@@ -10,7 +10,7 @@ from glossary_site.jobs.errors import PermanentFailure
 from glossary_site.jobs.registry import job
 from glossary_site.jobs.session import Session
 from glossary_site.llm.choices import ProcessStatus
-from glossary_site.llm.services import ledger, processes, queue
+from glossary_site.llm.services import embeddings, ledger, processes, queue
 
 HOUR = 3600
 
@@ -32,8 +32,9 @@ def work_on_process(session: Session, process_id: str) -> dict[str, Any]:
 
 @job("llm.rescue_processes", lane=Lane.SHORT, timeout=600, cron="*/5 * * * *")
 def rescue_processes(session: Session) -> dict[str, Any]:
-    """Processes whose run has ended without them, and what is kept back for those."""
-    return {"rescued": processes.rescue()}
+    """Processes whose run has ended without them, and what is kept back for those; the same for
+    texts that were sent for their vectors."""
+    return {"rescued": processes.rescue(), "embeddings": embeddings.tidy(check=session.check)}
 
 
 @job("llm.prune_ledger", lane=Lane.LONG, timeout=HOUR, cron="47 3 * * *")

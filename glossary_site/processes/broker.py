@@ -8,20 +8,27 @@ from django.db import connections
 from django.utils import timezone
 from django_q.brokers import get_broker
 from django_q.brokers.orm import ORM
+from django_q.brokers.redis_broker import Redis
 from django_q.conf import Conf
 
 from glossary_site.processes.heartbeat import Marks, canary_package
-from glossary_site.processes.wakeup import Wakeup, wakeup
+from glossary_site.processes.prepared import execute
+from glossary_site.processes.wakeup import Wakeup, channel, wakeup
 
 logger = logging.getLogger(__name__)
 
+PUT = "INSERT INTO django_q_ormq (key, payload, lock) VALUES (%s, %s, %s) RETURNING id"
+# They are told when it is committed, and not before.
+PUT_AND_TELL = f"WITH put AS ({PUT}) SELECT id, pg_notify(%s, '') FROM put"  # noqa: S608
 FIND = "SELECT id, payload FROM django_q_ormq WHERE key = %s AND lock < %s ORDER BY id LIMIT 1"
 TAKE = "UPDATE django_q_ormq SET lock = %s WHERE id = %s AND lock < %s"
 FIND_AND_TAKE = """
-    UPDATE django_q_ormq SET lock = %s WHERE id = (
+    WITH next AS MATERIALIZED (
         SELECT id FROM django_q_ormq WHERE key = %s AND lock < %s
-        ORDER BY id LIMIT 1 FOR UPDATE SKIP LOCKED
-    ) RETURNING id, payload
+        ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED
+    )
+    UPDATE django_q_ormq AS task SET lock = %s FROM next WHERE task.id = next.id
+    RETURNING task.id, task.payload
 """
 DELETE = "DELETE FROM django_q_ormq WHERE id = %s"
 CHECK_SECONDS = 1.0
@@ -36,10 +43,17 @@ class BrokerUnreachable(Exception):
     """Where the tasks come from does not answer."""
 
 
+def broker_for(cluster: str | None = None) -> Any:
+    """The configured broker, with the queue of a cluster (None: of this process's own)."""
+    if Conf.ORM:
+        return DatabaseQueue(cluster)
+    return RedisQueue(cluster) if Conf.REDIS else get_broker(cluster)
+
+
 def reachable_broker() -> Any:
     """The configured broker, or one sentence instead of a traceback for each process."""
     try:
-        broker = DatabaseQueue() if Conf.ORM else get_broker()
+        broker = broker_for()
         # Asks the server, as ping() does, but leaves the reporting to us.
         broker.info()
     except Exception as error:
@@ -54,17 +68,29 @@ class DatabaseQueue(ORM):
     several times as much, and the pusher is what limits a cluster. The oldest task comes first.
     When there is none it does not sleep: when to look again is not its business."""
 
+    # How many tasks to take at once, if there are so many.
+    at_once = 1
     _next_check = 0.0
+
+    def enqueue(self, task: str) -> int:
+        connection = connections[Conf.ORM]
+        now = connection.ops.adapt_datetimefield_value(timezone.now())
+        values = [self.list_key, task, now]
+        if connection.vendor == "postgresql":
+            return self._first(PUT_AND_TELL, [*values, channel(self.list_key)])
+        return self._first(PUT, values)
 
     def dequeue(self) -> list[tuple[int, str]] | None:
         self._look_after_connection()
         connection = connections[Conf.ORM]
         now = connection.ops.adapt_datetimefield_value(timezone.now())
         until = connection.ops.adapt_datetimefield_value(self.timeout(None))
+        if connection.features.has_select_for_update_skip_locked:
+            values = [self.list_key, now, self.at_once, until]
+            with execute(FIND_AND_TAKE, values, using=Conf.ORM) as cursor:
+                # They were changed in whatever order.
+                return sorted(cursor.fetchall()) or None
         with connection.cursor() as cursor:
-            if connection.features.has_select_for_update_skip_locked:
-                cursor.execute(FIND_AND_TAKE, [until, self.list_key, now])
-                return cursor.fetchall() or None
             # SQLite: to update at once would be to wait for whoever writes, only to find nothing.
             cursor.execute(FIND, [self.list_key, now])
             found = cursor.fetchone()
@@ -76,8 +102,11 @@ class DatabaseQueue(ORM):
 
     def delete(self, task_id: int) -> None:
         self._look_after_connection()
-        with connections[Conf.ORM].cursor() as cursor:
-            cursor.execute(DELETE, [task_id])
+        execute(DELETE, [task_id], using=Conf.ORM).close()
+
+    def _first(self, sql: str, values: list[Any]) -> int:
+        with execute(sql, values, using=Conf.ORM) as cursor:
+            return int(cursor.fetchone()[0])
 
     def _look_after_connection(self) -> None:
         """Close it when it broke or is too old. Not each time: it asks the server whether it is
@@ -86,6 +115,22 @@ class DatabaseQueue(ORM):
         if now >= self._next_check:
             self._next_check = now + CHECK_SECONDS
             self.get_connection()
+
+
+class RedisQueue(Redis):
+    """django-q2's queue in Redis. While tasks are there it takes several at once."""
+
+    at_once = 1
+    _more_expected = False
+
+    def dequeue(self) -> list[tuple[None, bytes]] | None:
+        if self._more_expected and self.at_once > 1:
+            tasks = self.connection.lpop(self.list_key, self.at_once)
+            if tasks:
+                return [(None, task) for task in tasks]
+        found: list[tuple[None, bytes]] | None = super().dequeue()
+        self._more_expected = bool(found)
+        return found
 
 
 class WatchedBroker:
@@ -97,6 +142,9 @@ class WatchedBroker:
         self._broker = broker
         self._marks = marks
         self._slots = slots
+        # Where they are taken in advance at all, as many as may wait here. Whether one that is
+        # lost with us was among four or alone is all the same: it is sent again.
+        broker.at_once = 1 if slots else Conf.QUEUE_LIMIT
         self._wakeup: Wakeup = wakeup()
         self._more_expected = False
 

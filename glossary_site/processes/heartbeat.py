@@ -2,7 +2,8 @@
 
     beat      the monitor touches it when a task went all the way: fetched, executed, acknowledged
     pulse     the sentinel touches it about twice a second, as it looks after the others
-    busy-7    process 7 is executing a task
+    busy-7    process 7 is executing a task, if the file says so: to write a character takes a
+              fraction of the time that it takes to make a file and to remove it
     canary    the watchdog's wish for a task that does nothing; the pusher takes it away
     ready     the process has started
     handed    a task is on its way from the pusher to a worker (where none is taken in advance)
@@ -28,6 +29,7 @@ from django_q.signing import SignedPackage
 
 CANARY = "glossary_site.processes.heartbeat.beat"
 BUSY = "busy-"
+AT_WORK, FREE = b"1", b"0"
 
 
 def beat() -> None:
@@ -46,6 +48,8 @@ class Marks:
         self.handed = directory / "handed"
         self.stopping = directory / "stopping"
         self._drain = directory / "drain"
+        # The file of this process, and whose that was: it must not be a fork's.
+        self._own: tuple[int, int] | None = None
 
     def clear(self) -> None:
         """Before a process starts: no trace of an earlier one may pass for a sign of life. The wish
@@ -67,16 +71,26 @@ class Marks:
         return self._drain.exists() or self.stopping.exists()
 
     def busy_workers(self) -> int:
-        """How many processes execute a task now; one that was killed meanwhile does not count."""
-        pids = (
-            int(name.removeprefix(BUSY))
-            for name in os.listdir(self.directory)
-            if name.startswith(BUSY)
-        )
-        return sum(_alive(pid) for pid in pids)
+        """How many processes execute a task now. One that was killed meanwhile does not count."""
+        return sum(self._is_busy(name) for name in os.listdir(self.directory))
 
-    def my_busy_mark(self) -> Path:
-        return self.directory / f"{BUSY}{os.getpid()}"
+    def _is_busy(self, name: str) -> bool:
+        if not name.startswith(BUSY):
+            return False
+        path = self.directory / name
+        with suppress(FileNotFoundError):
+            if _alive(int(name.removeprefix(BUSY))):
+                return path.read_bytes() == AT_WORK
+            # Soon another process may have its number.
+            path.unlink()
+        return False
+
+    def i_am_busy(self, busy: bool) -> None:
+        pid = os.getpid()
+        if self._own is None or self._own[0] != pid:
+            path = self.directory / f"{BUSY}{pid}"
+            self._own = pid, os.open(path, os.O_WRONLY | os.O_CREAT, 0o600)
+        os.pwrite(self._own[1], AT_WORK if busy else FREE, 0)
 
     def take_canary(self) -> bool:
         try:
@@ -111,13 +125,13 @@ def mark_tasks(marks: Marks) -> None:
 
     def started(**_: Any) -> None:
         with suppress(OSError):
-            marks.my_busy_mark().touch()
+            marks.i_am_busy(True)
             # In this order: at no moment is a task that was taken to be seen nowhere.
             marks.handed.unlink()
 
     def executed(**_: Any) -> None:
         with suppress(OSError):
-            marks.my_busy_mark().unlink()
+            marks.i_am_busy(False)
 
     def acknowledged(**_: Any) -> None:
         with suppress(OSError):

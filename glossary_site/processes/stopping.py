@@ -4,6 +4,7 @@ The first signal asks for an orderly stop, a later one for an immediate one.
 """
 
 import signal
+import threading
 import time
 from types import FrameType
 
@@ -34,3 +35,17 @@ def forget_stop_signals() -> None:
     """In a forked process: back to how a fresh program treats them."""
     for number in STOP_SIGNALS:
         signal.signal(number, signal.SIG_DFL)
+
+
+def stop_event() -> threading.Event:
+    """Set by a stop signal. From a thread that waits for it: a signal's handler runs in the middle
+    of anything, and would wait for ever for a lock that the event's own wait is just holding."""
+    stop = threading.Event()
+    signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
+
+    def listen() -> None:
+        signal.sigwait(STOP_SIGNALS)
+        stop.set()
+
+    threading.Thread(target=listen, name="stop", daemon=True).start()
+    return stop

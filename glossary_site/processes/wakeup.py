@@ -2,24 +2,32 @@
 
 - SQLite: ask `PRAGMA data_version` fifty times a second. It reads no table and changes
   whenever another connection commits; only then is the queue worth a query.
-- PostgreSQL as broker: look at intervals.
+- PostgreSQL as broker: whoever puts a task there notifies (`LISTEN`).
 - Redis: its broker waits for a task by itself.
 
-A task becomes due without a commit when the lock of one that was lost runs out, so the queue is
-looked at now and then in any case.
+A task becomes due without a commit when the lock of one that was lost runs out, and a notification
+may be missed, so the queue is looked at now and then in any case.
 """
 
+import logging
 import sqlite3
 import time
-from typing import Protocol
+from contextlib import suppress
+from typing import Any, Protocol
 
-from django.db import connections
+from django.db import Error, connections
 from django_q.conf import Conf
+from psycopg import Error as PsycopgError
+from psycopg.sql import SQL, Identifier
+
+logger = logging.getLogger(__name__)
 
 SQLITE_INTERVAL = 0.02
 SAFETY_SECONDS = 1.0
 # The caller has other things to look at between two waits.
 LONGEST_WAIT = 0.2
+# How soon to try again to listen.
+RETRY_SECONDS = 5.0
 
 
 class Wakeup(Protocol):
@@ -31,12 +39,6 @@ class AtOnce:
     """For a broker that waits by itself."""
 
     def wait(self) -> bool:
-        return True
-
-
-class AtIntervals:
-    def wait(self) -> bool:
-        time.sleep(Conf.POLL)
         return True
 
 
@@ -71,6 +73,57 @@ class OnCommit:
         return int(version)
 
 
+class OnNotification:
+    """A connection that does nothing but listen. While there is none, because it broke or because
+    the server has no room for it, the queue is looked at at intervals."""
+
+    def __init__(self, database: str) -> None:
+        self._database = database
+        self._listener: Any = None
+        self._next_try = self._next_look = 0.0
+
+    def wait(self) -> bool:
+        try:
+            if self._listener is None and time.monotonic() >= self._next_try:
+                self._listen()
+                # For what was put there before.
+                return True
+            if self._listener is not None:
+                return self._told()
+        except (Error, PsycopgError) as error:
+            logger.warning("Not told of new tasks, so looking for them: %s", error)
+            self._stop_listening()
+        time.sleep(Conf.POLL)
+        return True
+
+    def _told(self) -> bool:
+        told = any(list(self._listener.connection.notifies(timeout=LONGEST_WAIT, stop_after=1)))
+        now = time.monotonic()
+        if told or now >= self._next_look:
+            self._next_look = now + SAFETY_SECONDS
+            return True
+        return False
+
+    def _listen(self) -> None:
+        # One of its own, set up like Django's: that one is busy at times, and is closed at others.
+        self._next_try = time.monotonic() + RETRY_SECONDS
+        self._listener = connections[self._database].copy()
+        self._listener.ensure_connection()
+        name = Identifier(channel(Conf.CLUSTER_NAME))
+        self._listener.connection.execute(SQL("LISTEN {}").format(name))
+
+    def _stop_listening(self) -> None:
+        if self._listener is not None:
+            with suppress(Error, PsycopgError):
+                self._listener.close()
+            self._listener = None
+
+
+def channel(cluster: str) -> str:
+    """Where PostgreSQL tells of new tasks of a cluster."""
+    return f"tasks of {cluster}"
+
+
 def wakeup() -> Wakeup:
     """What fits the configured broker."""
     if not Conf.ORM:
@@ -78,4 +131,4 @@ def wakeup() -> Wakeup:
     connection = connections[Conf.ORM]
     if connection.vendor == "sqlite":
         return OnCommit(str(connection.settings_dict["NAME"]))
-    return AtIntervals()
+    return OnNotification(Conf.ORM)

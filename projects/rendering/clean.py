@@ -20,18 +20,17 @@ TAGS = HEADINGS | {
 }
 # fmt: on
 ATTRIBUTES = {
-    "*": {"class", "data-line", "title", "lang", "dir"},
-    "a": {"href", "id"},
-    "li": {"id", "value"},
+    "*": {"class", "data-line", "id", "title", "lang", "dir"},
+    "a": {"href"},
+    "li": {"value"},
     "ol": {"start"},
     "th": {"colspan", "rowspan", "scope"},
     "td": {"colspan", "rowspan"},
     "details": {"open"},
-    **{heading: {"id"} for heading in HEADINGS},
 }
 CLASS = re.compile(
     r"language-[\w+#.-]{1,40}|align-(?:left|center|right)|missing-link|image"
-    r"|contains-task-list|task-list-item|task-box"
+    r"|passage|contains-task-list|task-list-item|task-box"
     r"|footnotes|footnotes-sep|footnotes-list|footnote-item|footnote-ref|footnote-backref"
 )
 FOOTNOTE = re.compile(r"fn(?:ref)?[0-9]+(?::[0-9]+)?")
@@ -40,12 +39,13 @@ EXTERNAL = re.compile(r"(?:https?://|mailto:)", re.IGNORECASE)
 
 
 class Cleaner:
-    """Keeps what is harmless. `anchors` are the headings' ids, `urls` the pages that a relative
-    link of the document leads to; any other relative link loses its target. Cleaning twice changes
-    nothing."""
+    """Keeps what is harmless. `anchors` are the headings' ids, `place` that of the passage somebody
+    was sent to, `urls` the pages that a relative link of the document leads to; any other relative
+    link loses its target. Cleaning twice changes nothing."""
 
-    def __init__(self, *, anchors: Set[str], urls: Mapping[str, str]) -> None:
+    def __init__(self, *, anchors: Set[str], urls: Mapping[str, str], place: str = "") -> None:
         self._anchors = anchors
+        self._place = place
         self._urls = urls
         self._own = set(urls.values())
         self._cleaner = nh3.Cleaner(
@@ -68,8 +68,14 @@ class Cleaner:
                 return value
             return self._urls.get(value)
         if attribute == "id":
-            known = FOOTNOTE.fullmatch(value) if tag in ("a", "li") else value in self._anchors
-            return value if known else None
+            return value if self._is_known(tag, value) else None
         if attribute in ("data-line", "start", "value", "colspan", "rowspan"):
             return value if NUMBER.fullmatch(value) else None
         return value
+
+    def _is_known(self, tag: str, name: str) -> bool:
+        if tag in HEADINGS and name in self._anchors:
+            return True
+        if tag in ("a", "li") and FOOTNOTE.fullmatch(name):
+            return True
+        return bool(name) and name == self._place

@@ -18,10 +18,12 @@ from projects.rendering.budget import Budget, OverBudget
 from projects.rendering.clean import FOOTNOTE, Cleaner
 from projects.rendering.links import Resolve, fragment, is_relative, nowhere
 from projects.rendering.parser import PARSER, Sheet, plain_text
+from projects.rendering.passage import MARK, Passage, mark
 
 MAX_SLUG = 200
 ALIGNMENT = re.compile(r"text-align:\s*(left|center|right)")
 PARAGRAPH = re.compile(r"[^\n]+(?:\n[^\n]+)*\n*|\n+")
+LINE = re.compile(r"[^\n]*\n|[^\n]+")
 
 
 @dataclass(frozen=True)
@@ -45,25 +47,38 @@ class Rendered:
     over_budget: bool = False
 
 
-def render(text: str, *, resolve: Resolve = nowhere) -> Rendered:
+def render(text: str, *, resolve: Resolve = nowhere, passage: Passage | None = None) -> Rendered:
     """Lay out Markdown. `resolve` is asked once, for all relative links of the document."""
     try:
-        return _lay_out(text.removeprefix("\ufeff"), Budget(text), resolve)
+        return _lay_out(text.removeprefix("\ufeff"), Budget(text), resolve, passage)
     except OverBudget:
-        return Rendered(html=render_plain(text).html, over_budget=True)
+        return Rendered(html=render_plain(text, passage=passage).html, over_budget=True)
 
 
-def render_plain(text: str) -> Rendered:
+def render_plain(text: str, *, passage: Passage | None = None) -> Rendered:
     """Text as it is written, a piece for each paragraph so that its lines can be pointed at."""
     pieces: list[str] = []
     line = 1
     for piece in PARAGRAPH.findall(text):
-        pieces.append(f'<span data-line="{line}">{escape(piece)}</span>')
+        pieces.append(_piece(piece, line, passage))
         line += piece.count("\n")
     return Rendered(html=_safe(f'<pre class="source">{"".join(pieces)}</pre>'))
 
 
-def _lay_out(text: str, budget: Budget, resolve: Resolve) -> Rendered:
+def _piece(piece: str, line: int, passage: Passage | None) -> str:
+    lines = LINE.findall(piece)
+    if passage is None or not passage.touches(line, line + len(lines) - 1):
+        return f'<span data-line="{line}">{escape(piece)}</span>'
+    # Written as it is, a text can be marked to the very line.
+    first = max(passage.first - line, 0)
+    last = min(passage.last - line + 1, len(lines))
+    place = f' id="{passage.anchor}"' if passage.first >= line else ""
+    marked = f'<span class="{MARK}"{place}>{escape("".join(lines[first:last]))}</span>'
+    before, after = escape("".join(lines[:first])), escape("".join(lines[last:]))
+    return f'<span data-line="{line}">{before}{marked}{after}</span>'
+
+
+def _lay_out(text: str, budget: Budget, resolve: Resolve, passage: Passage | None) -> Rendered:
     meta, body = front_matter.split(text)
     sheet = Sheet(budget)
     env: dict[str, Any] = {"sheet": sheet}
@@ -76,7 +91,13 @@ def _lay_out(text: str, budget: Budget, resolve: Resolve) -> Rendered:
     if tokens and tokens[0].type == "heading_open" and tokens[0].tag == "h1":
         title, *headings = headings
         tokens = tokens[3:]
-    sheet.cleaner = Cleaner(anchors={entry.slug for entry in headings}, urls=urls)
+    if passage:
+        mark(tokens, passage)
+    sheet.cleaner = Cleaner(
+        anchors={entry.slug for entry in headings},
+        urls=urls,
+        place=passage.anchor if passage else "",
+    )
     html = sheet.cleaner.clean(PARSER.renderer.render(tokens, PARSER.options, env))
     return Rendered(html=_safe(html), toc=_from_outermost(headings), title=title, meta=meta)
 

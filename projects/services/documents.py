@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from django.db import IntegrityError, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -16,6 +17,7 @@ from glossary_site.errors import Refusal
 from glossary_site.live.services import publish
 from projects.access import Actor, author_of, name_of
 from projects.choices import Outcome, Source
+from projects.followers import texts_written
 from projects.intake.errors import Refused
 from projects.intake.files import Draft, Rejected
 from projects.intake.paths import clean_path
@@ -95,8 +97,9 @@ def _chunks(drafts: Iterable[Draft | Rejected]) -> Iterator[list[Draft | Rejecte
 
 def _lock(project: Project) -> None:
     """The project's row is the lock: two uploads of one path make two versions, not an error, and
-    nothing is written into a project that is being deleted."""
-    if not Project.objects.select_for_update().filter(pk=project.pk).exists():
+    nothing is written into a project that is being deleted. Whoever only refers to the project, as
+    those who index its documents, does not wait (`no_key`)."""
+    if not Project.objects.select_for_update(no_key=True).filter(pk=project.pk).exists():
         raise Refusal("project_gone", _("The project was deleted meanwhile."), status=404)
 
 
@@ -137,6 +140,7 @@ def _store_chunk(
         written.append(document)
     _write(written, actor)
     if written:
+        texts_written(project, written)
         _publish(project, actor, written, outcomes)
     return {
         path: Stored(path, outcomes[path], present[path].pk, present[path].version)
@@ -222,6 +226,8 @@ def rename_document(*, document: Document, path: str, actor: Actor) -> Document:
         return document
     try:
         with transaction.atomic():
+            # Nobody may be writing a new document to that path.
+            _lock(document.project)
             if not Document.objects.filter(pk=document.pk).update(path=path):
                 raise _document_gone()
             publish(
@@ -238,15 +244,24 @@ def rename_document(*, document: Document, path: str, actor: Actor) -> Document:
     return document
 
 
+def lock_documents(documents: QuerySet[Document]) -> dict[int, str]:
+    """For those who delete them, after the project and before anything else: what refers to
+    a document (its sections, its requests) is written only while it cannot go. Their paths."""
+    rows = documents.select_for_update(of=("self",)).order_by("pk")
+    return dict(rows.values_list("pk", "path"))
+
+
 @transaction.atomic
 def delete_documents(*, project: Project, ids: Iterable[int], actor: Actor) -> int:
     """Remove documents with their history; returns how many there were."""
+    _lock(project)
     documents = Document.objects.filter(project=project, pk__in=list(ids))
-    paths = list(documents.order_by("path").values_list("path", flat=True))
-    if not paths:
+    locked = lock_documents(documents)
+    if not locked:
         return 0
+    paths = sorted(locked.values())
     # Django loads what it deletes: not the texts as well.
-    documents.listed().delete()
+    documents.filter(pk__in=locked).listed().delete()
     publish(
         project.stream,
         "documents.deleted",

@@ -2,7 +2,6 @@
 
 import os
 import stat
-import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
@@ -11,19 +10,20 @@ from pathlib import Path
 from typing import BinaryIO
 
 from django.utils.translation import gettext_lazy as _
-from pathspec import GitIgnoreSpec
 
 from projects.access import Actor
 from projects.choices import Source
 from projects.intake.errors import Refused
 from projects.intake.files import Incoming, Rejected
+from projects.intake.ignoring import IGNORE_FILE, Ignoring, ignore_lines
 from projects.intake.limits import Limits
 from projects.intake.reader import read
 from projects.limits import limits
 from projects.models import Project
 from projects.services.documents import Stored, store_documents
 
-IGNORE_FILE = ".gitignore"
+# More than there are. Not the largest number there is, as the reader calculates with it.
+ANY_NUMBER = 10**9
 
 
 def import_folder(
@@ -39,18 +39,18 @@ def import_folder(
 
 def folder_limits() -> Limits:
     """As for an upload, but a folder may have any number of files: its operator chose it."""
-    return replace(limits(), max_files=sys.maxsize, conversion_total_seconds=inf)
+    return replace(limits(), max_files=ANY_NUMBER, conversion_total_seconds=inf)
 
 
 def files_below(folder: Path, unreadable: Callable[[Rejected], None]) -> Iterator[Incoming]:
     """The files of a folder in the order of their paths. Links are not followed, so that nothing
-    from outside comes in; hidden folders and what its `.gitignore` names are left out. A folder
-    that cannot be opened is told to `unreadable`."""
-    return _walk(folder, "", _ignored_in(folder), unreadable)
+    from outside comes in; hidden folders and what a `.gitignore` names are left out. A folder that
+    cannot be opened is told to `unreadable`."""
+    return _walk(folder, "", Ignoring(), unreadable)
 
 
 def _walk(
-    folder: Path, prefix: str, ignored: GitIgnoreSpec, unreadable: Callable[[Rejected], None]
+    folder: Path, prefix: str, above: Ignoring, unreadable: Callable[[Rejected], None]
 ) -> Iterator[Incoming]:
     try:
         with os.scandir(folder / prefix) as entries:
@@ -59,12 +59,13 @@ def _walk(
         refused = Refused("folder_unreadable", _("The folder could not be opened."))
         unreadable(Rejected.because(prefix or str(folder), refused))
         return
+    ignored = above.entering(prefix, ignore_lines(folder / prefix))
     for name, is_folder in found:
         path = prefix + name
         if is_folder:
-            if not name.startswith(".") and not ignored.match_file(f"{path}/"):
+            if not name.startswith(".") and not ignored.names(f"{path}/"):
                 yield from _walk(folder, f"{path}/", ignored, unreadable)
-        elif path != IGNORE_FILE and not ignored.match_file(path) and _is_file(folder / path):
+        elif name != IGNORE_FILE and not ignored.names(path) and _is_file(folder / path):
             yield Incoming(path=path, open=partial(_open, folder / path))
 
 
@@ -79,11 +80,3 @@ def _is_file(path: Path) -> bool:
 def _open(path: Path) -> BinaryIO:
     # It may have been replaced by a link since it was listed.
     return os.fdopen(os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC), "rb")
-
-
-def _ignored_in(folder: Path) -> GitIgnoreSpec:
-    try:
-        lines = (folder / IGNORE_FILE).read_text(encoding="utf-8", errors="replace").splitlines()
-    except OSError:
-        lines = []
-    return GitIgnoreSpec.from_lines(lines)

@@ -55,7 +55,7 @@ def remove_member(*, membership: Membership, actor: Actor) -> None:
 
 def _keep_an_owner(leaving: Membership) -> None:
     # The project's row is the lock: two owners who demote each other at once must not both succeed.
-    Project.objects.select_for_update().get(pk=leaving.project_id)
+    Project.objects.select_for_update(no_key=True).get(pk=leaving.project_id)
     owners = Membership.objects.filter(project=leaving.project_id, role=Role.OWNER)
     if owners.filter(pk=leaving.pk).exists() and not owners.exclude(pk=leaving.pk).exists():
         raise Refusal(

@@ -16,7 +16,7 @@ from projects.access import Actor, author_of, name_of
 from projects.choices import Format, Language, Role, Source
 from projects.intake.files import Draft
 from projects.models import Membership, Project
-from projects.services.documents import store_documents
+from projects.services.documents import lock_documents, store_documents
 
 # What a clone takes over from the project it is made from.
 SETTINGS = ("description", "language")
@@ -88,6 +88,9 @@ def clone_project(*, project: Project, actor: Actor, name: str) -> Project:
 @transaction.atomic
 def delete_project(*, project: Project, actor: Actor) -> None:
     """Remove a project with everything in it. Its feed ends with the news, for open pages."""
+    # Before its feed, as everywhere: those who index are in the middle of some of its documents.
+    Project.objects.select_for_update().filter(pk=project.pk).first()
+    lock_documents(project.documents.all())
     _stop_work(project, actor)
     clear_provider(scope=project.stream, actor=author_of(actor))
     publish(project.stream, "project.deleted", {"name": project.name, "by": name_of(actor)})

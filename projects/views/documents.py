@@ -15,6 +15,7 @@ from glossary_site.errors import Refusal
 from glossary_site.numbers import number_in
 from glossary_site.pages import Column, Listing, query_of, render_page
 from projects.access import Action, project_for
+from projects.document_facts import FACTS, Cell, facts_of_many
 from projects.models import Document, Project
 from projects.services.documents import delete_documents, rename_document
 from projects.views.document_forms import RenameForm
@@ -37,11 +38,17 @@ class Row:
     document: Document
     folder: str
     name: str
+    facts: list[Cell]
 
 
-def row_of(document: Document) -> Row:
+def rows_of(documents: list[Document]) -> list[Row]:
+    facts = facts_of_many(documents)
+    return [row_of(document, facts[document.pk]) for document in documents]
+
+
+def row_of(document: Document, facts: list[Cell]) -> Row:
     folder, name = posixpath.split(document.path)
-    return Row(document, f"{folder}/" if folder else "", name)
+    return Row(document, f"{folder}/" if folder else "", name, facts)
 
 
 def document_of(project: Project, document_id: int) -> Document:
@@ -56,8 +63,13 @@ def document_list(request: HttpRequest, project_id: int) -> HttpResponse:
     documents = project.documents.listed()
     if query := query_of(request):
         documents = documents.matching(query)
-    listing = Listing(request, documents, COLUMNS, default="path")
-    context |= {"listing": listing, "rows": [row_of(document) for document in listing.page]}
+    columns = [*COLUMNS, *(Column(fact.key, fact.label) for fact in FACTS)]
+    listing = Listing(request, documents, columns, default="path")
+    context |= {
+        "listing": listing,
+        "rows": rows_of(list(listing.page)),
+        "live_also": [fact.live for fact in FACTS],
+    }
     return render_page(request, "documents/list.html", "documents/_list.html", context)
 
 

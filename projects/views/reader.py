@@ -1,6 +1,7 @@
 """Reading one document: laid out, as a file, and as it once was."""
 
 import posixpath
+import re
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -13,17 +14,21 @@ from glossary_site.numbers import number_in
 from glossary_site.pages import wants_part
 from projects.access import Action, project_for
 from projects.choices import Format
+from projects.document_facts import facts_of_one
 from projects.downloads import as_file
 from projects.models import Document, DocumentVersion, Project
 from projects.rendering.links import resolver
 from projects.rendering.markdown import Rendered, TocEntry, render_plain
 from projects.rendering.markdown import render as render_markdown
+from projects.rendering.passage import Passage, passage_in
 from projects.views.document_forms import RenameForm
 from projects.views.documents import document_of
 from projects.views.pages import project_context
 
 # More headings than this are no overview any more: the deepest are left out first.
 MAX_TOC = 200
+# The beginning of one is enough to tell the versions of a document apart.
+HASH = re.compile(r"[0-9a-f]{8,64}")
 
 
 @dataclass(frozen=True)
@@ -48,9 +53,12 @@ def document(request: HttpRequest, project_id: int, document_id: int) -> HttpRes
     context = project_context(request, project, "documents")
     document = document_of(project, document_id)
     newest = document.versions.select_related("author").defer("content").first()
-    context |= _reading(document, document.content, document.format)
+    passage = _passage(request)
+    context |= _reading(document, document.content, document.format, passage)
     context |= {
         "version": newest,
+        "meant": _meant(request, document) if passage else None,
+        "facts": facts_of_one(document),
         "rename_form": RenameForm(initial={"path": document.path}),
         "previous": _neighbours(document).filter(path__lt=document.path).last(),
         "next": _neighbours(document).filter(path__gt=document.path).first(),
@@ -80,7 +88,7 @@ def version(request: HttpRequest, project_id: int, document_id: int, number: int
     context = project_context(request, project, "documents")
     document = document_of(project, document_id)
     version = get_object_or_404(document.versions.select_related("author"), number=number)
-    context |= _reading(document, version.content, version.format)
+    context |= _reading(document, version.content, version.format, _passage(request))
     context |= {"version": version, "is_old": number != document.version}
     return render(request, "documents/version.html", context)
 
@@ -96,15 +104,35 @@ def raw(request: HttpRequest, project_id: int, document_id: int) -> HttpResponse
     return as_file(text, document.path)
 
 
-def _reading(document: Document, content: str, format: str) -> dict[str, Any]:
+def _passage(request: HttpRequest) -> Passage | None:
+    """`?lines=12-20`: what a search found, for instance."""
+    return passage_in(request.GET.get("lines", ""))
+
+
+def _meant(request: HttpRequest, document: Document) -> DocumentVersion | None:
+    """The version whose lines were meant, if it is not the present one: `?hash=` says which text
+    the link was made for. None where it is the present one, or nobody knows."""
+    hash = request.GET.get("hash", "")
+    if not HASH.fullmatch(hash) or document.file_hash.startswith(hash):
+        return None
+    return document.versions.filter(file_hash__startswith=hash).defer("content").first()
+
+
+def _reading(
+    document: Document, content: str, format: str, passage: Passage | None
+) -> dict[str, Any]:
     if format == Format.TEXT:
-        rendered = render_plain(content)
+        rendered = render_plain(content, passage=passage)
     else:
-        rendered = render_markdown(content, resolve=resolver(document.project, document.path))
+        resolve = resolver(document.project, document.path)
+        rendered = render_markdown(content, resolve=resolve, passage=passage)
+    title = rendered.title
     return {
         "document": document,
+        "passage": passage,
+        "title_is_marked": bool(passage and title and passage.touches(title.line, title.line)),
         "rendered": rendered,
-        "title": rendered.title.text if rendered.title else document.title,
+        "title": title.text if title else document.title,
         "is_text": format == Format.TEXT,
         "toc": toc_tree(rendered),
         "language": language_of(content),

@@ -5,7 +5,9 @@ from django.urls import URLPattern
 from rest_framework.test import APIClient
 
 from glossary_site.jobs.services.enqueue import enqueue
-from projects.api.urls import urlpatterns
+from indexing.api.urls import urlpatterns as indexing_urls
+from indexing.models import IndexRequest
+from projects.api.urls import urlpatterns as project_urls
 from projects.choices import Role
 from projects.models import Project
 from tests.factories import make_document, make_member, make_user
@@ -17,6 +19,7 @@ PROJECT = "/api/projects/{project}"
 DOCUMENT = PROJECT + "/documents/{document}"
 JOB = PROJECT + "/work/jobs/{job}"
 PROCESS = PROJECT + "/work/llm/{process}"
+INDEX = PROJECT + "/index"
 
 # Method, address, body, the least that may do it, and the status they get.
 ENDPOINTS = [
@@ -56,6 +59,14 @@ ENDPOINTS = [
     ("post", JOB + "/retry", None, EDITOR, 200),
     ("post", PROCESS + "/cancel", None, EDITOR, 200),
     ("post", PROCESS + "/retry", None, EDITOR, 409),
+    ("get", "/api/search", None, ANYBODY, 200),
+    ("get", PROJECT + "/search", None, VIEWER, 200),
+    ("get", DOCUMENT + "/sections", None, VIEWER, 200),
+    ("get", INDEX, None, VIEWER, 200),
+    ("get", INDEX + "/requests", None, VIEWER, 200),
+    ("post", INDEX + "/requests/{request}/retry", None, EDITOR, 409),
+    ("post", INDEX + "/retry", None, EDITOR, 202),
+    ("post", INDEX + "/rebuild", None, EDITOR, 202),
     ("get", PROJECT + "/events", None, VIEWER, 200),
     ("get", PROJECT + "/events/stream", None, VIEWER, 200),
 ]
@@ -72,6 +83,7 @@ def address(project, editor, viewer):
         "member": member.pk,
         "job": enqueue("work.note", scope=project.stream).pk,
         "process": enqueued(questions(1), scope=project.stream).pk,
+        "request": IndexRequest.objects.get(document=document).pk,
     }
 
 
@@ -83,12 +95,13 @@ def test_the_table_has_every_address():
             member="<int:user_id>",
             job="<int:run_id>",
             process="<uuid:process_id>",
+            request="<int:request_id>",
         )
         for _method, path, *_rest in ENDPOINTS
     }
     named = {
         str(pattern.pattern).replace("<int:number>", "1")
-        for pattern in urlpatterns
+        for pattern in (*project_urls, *indexing_urls)
         if isinstance(pattern, URLPattern)
     }
     assert tested == named

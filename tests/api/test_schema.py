@@ -40,6 +40,7 @@ def test_every_operation_is_named_and_says_what_can_go_wrong(schema):
             "projects",
             "members",
             "documents",
+            "search",
             "events",
             "operations",
             "llm",

@@ -85,8 +85,10 @@ def main_pages(project: SharedProject) -> list[str]:
     project.add(path, WIDE)
     reader = project.add(path, f"{WIDE}\nOne more line.\n")
     parts = ["", "documents/", "documents/add/", "members/", "activity/", "settings/", "clone/"]
+    parts += ["search/", "search/?q=table+wide&path=**", "index/", "settings/search/"]
     return [
         "/",
+        "/search/?q=nothing+has+these",
         "/projects/new/",
         *(f"{project.url}{part}" for part in parts),
         reader,

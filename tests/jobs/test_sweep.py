@@ -1,10 +1,16 @@
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import timedelta
 
 import pytest
+from django.db import connection
 from django.utils import timezone
 
 from glossary_site.jobs import doorbell
+from glossary_site.jobs import sweep as sweep_module
 from glossary_site.jobs.choices import Continuation, Lane, State
+from glossary_site.jobs.keeper import do_not_wait_for_locks
 from glossary_site.jobs.leader import Leadership
 from glossary_site.jobs.models import JobRun, LeaderLease, Worker
 from glossary_site.jobs.services import transitions
@@ -199,6 +205,105 @@ def test_a_past_leader_sweeps_nothing(leader):
     assert state_of(run) == State.ASSIGNED
     assert state_of(session.run) == State.RUNNING
     assert doorbell.undelivered(Lane.SHORT) == 0
+
+
+class TestSomebodyHoldsRowsLocked:
+    """As a worker does that was paused in the middle of a transaction. SQLite has no such locks."""
+
+    @pytest.fixture(autouse=True)
+    def _keeper_on_postgresql(self, settings):
+        if connection.vendor != "postgresql":
+            pytest.skip("no locks on rows")
+        settings.JOB_LEASE_SECONDS = 1.0
+        do_not_wait_for_locks()
+        yield
+        connection.close()
+
+    def test_the_others_are_put_right_and_what_waits_is_sent(self, leader):
+        runs = [begin(enqueue("work.note")).run for _ in range(9)]
+        locked, free = runs[:8], runs[8]
+        a_worker(stopped_at=timezone.now())
+        retry = enqueue("work.note", run_after=ago(-5))
+        JobRun.objects.filter(pk=retry.pk).update(due_at=ago(1))
+        with locking(JobRun, [run.pk for run in locked]):
+            began = time.monotonic()
+            moved = sweep(leader)
+            assert time.monotonic() - began < 1
+            assert moved == {"held_runs": 1, "unsent": 1}
+            assert {state_of(run) for run in locked} == {State.RUNNING}
+        assert state_of(free) == State.FAILED
+        assert leader.hold()
+        assert leader.epoch == 1
+        assert sweep(leader)["held_runs"] == len(locked)
+        assert {state_of(run) for run in locked} == {State.FAILED}
+
+    def test_a_delivery_is_not_sent_for_a_locked_row_and_is_for_the_others(self, leader):
+        runs = [enqueue("work.note", run_after=ago(-5)) for _ in range(3)]
+        JobRun.objects.update(due_at=ago(1))
+        with locking(JobRun, [runs[0].pk]):
+            assert sweep(leader) == {"unsent": 2}
+            assert doorbell.undelivered(Lane.SHORT) == 2
+        assert sweep(leader) == {"unsent": 1}
+        assert doorbell.undelivered(Lane.SHORT) == 3
+
+    def test_a_silent_worker_does_not_hide_another(self, leader, settings):
+        workers = [a_worker(f"test:short:{n}", heartbeat_at=ago(600)) for n in range(2)]
+        with locking(Worker, [workers[0].pk]):
+            assert sweep(leader) == {"silent_workers": 1}
+        assert sweep(leader) == {"silent_workers": 1}
+
+
+@contextmanager
+def locking(model, keys: list[int]) -> Iterator[None]:
+    other = connection.copy()
+    other.set_autocommit(False)
+    try:
+        with other.cursor() as cursor:
+            table = model._meta.db_table
+            cursor.execute(f"SELECT 1 FROM {table} WHERE id = ANY(%s) FOR UPDATE", [keys])
+        yield
+    finally:
+        other.rollback()
+        other.close()
+
+
+def test_a_slow_step_does_not_cost_the_others_the_lead(leader, settings, monkeypatch):
+    settings.JOB_LEASE_SECONDS = 0.3
+    a_worker()
+    written = []
+
+    def slow(leadership, now):
+        time.sleep(0.4)
+        return 0
+
+    def later(leadership, now):
+        written.append(Worker.objects.filter(leadership.condition()).update(pid=2))
+        return 0
+
+    monkeypatch.setattr(sweep_module, "STEPS", (slow, later, slow, later))
+    assert leader.hold()
+    sweep(leader)
+    assert written == [1, 1]
+
+
+def test_one_who_was_replaced_in_the_middle_takes_no_further_step(leader, settings, monkeypatch):
+    settings.JOB_LEASE_SECONDS = 0.3
+    taken = []
+
+    def overslept(leadership, now):
+        time.sleep(0.4)
+        assert Leadership("test:keeper:2").hold()
+        return 0
+
+    def later(leadership, now):
+        taken.append(1)
+        return 0
+
+    monkeypatch.setattr(sweep_module, "STEPS", (overslept, later))
+    assert leader.hold()
+    sweep(leader)
+    assert taken == []
+    assert leader.epoch == 0
 
 
 def _drop_deliveries() -> None:

@@ -32,13 +32,17 @@ def site(tmp_path_factory):
         yield site
 
 
-@pytest.fixture
-def worker(site: Site):
-    running = start_worker(site)
-    yield running
+@pytest.fixture(autouse=True)
+def _nothing_is_left(site: Site):
+    """What one test leaves running or waiting must not be the next one's."""
+    yield
     site.end()
-    # What one test leaves running must not be the next one's.
     site.ask("from glossary_site.jobs.models import JobRun; JobRun.objects.all().delete()")
+
+
+@pytest.fixture
+def worker(site: Site) -> Running:
+    return start_worker(site)
 
 
 def start_worker(site: Site) -> Running:

@@ -264,7 +264,7 @@ def test_the_house_is_kept_by_jobs(provider):
     process = enqueued(questions(1))
     exhausted(process)
     rescued = perform(enqueue_job("llm.rescue_processes"))
-    assert rescued.result == {"rescued": 1}
+    assert rescued.result == {"rescued": 1, "embeddings": 0}
     pruned = perform(enqueue_job("llm.prune_ledger"))
     assert pruned.result == {"entries": 0, "unclaimed": 0}
 

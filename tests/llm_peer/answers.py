@@ -176,6 +176,23 @@ def embedding(text: str, dimensions: int) -> list[float]:
     return [value / length for value in vector] if length else [1.0, *vector[1:]]
 
 
+def spoilt_vectors(data: list[dict[str, Any]], kind: str) -> list[dict[str, Any]]:
+    """The vectors of an answer as a fault leaves them."""
+    if kind == "vector_missing":
+        return data[:-1]
+    if kind == "vector_short":
+        return [*data[:-1], {**data[-1], "embedding": data[-1]["embedding"][:-1]}]
+    if kind == "vector_nan":
+        return [*data[:-1], {**data[-1], "embedding": [math.nan] * len(data[-1]["embedding"])}]
+    if kind == "vectors_shuffled":
+        return data[::-1]
+    if kind == "vectors_misnumbered":
+        return [{**entry, "index": 0} for entry in data]
+    if kind == "vectors_nested":
+        return [{**entry, "embedding": [entry["embedding"]]} for entry in data]
+    return data
+
+
 def written_vector(vector: list[float], encoding: str) -> list[float] | str:
     if encoding == "base64":
         return base64.b64encode(struct.pack(f"<{len(vector)}f", *vector)).decode()

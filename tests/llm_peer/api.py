@@ -9,6 +9,7 @@ from tests.llm_peer.answers import (
     DIMENSIONS,
     Model,
     embedding,
+    spoilt_vectors,
     tokens,
     usage,
     written_vector,
@@ -32,6 +33,9 @@ class Api:
         self.api_key = api_key
         # Names it knows; None takes any, as a server with one model loaded does.
         self.models: tuple[str, ...] | None = None
+        # Texts in one request for vectors; None takes any number.
+        self.most_inputs: int | None = None
+        self.dimensions = DIMENSIONS
 
     def handle(self, request: Request, path: str, fault: Fault | None) -> Response:
         if self.api_key is not None and self.api_key != _key_of(request):
@@ -59,7 +63,7 @@ class Api:
             message = f"The model `{name}` does not exist."
             return 404, error("model_not_found", message, param="model")
         if path == EMBEDDINGS:
-            return self._embeddings(body)
+            return self._embeddings(body, fault)
         return self._chat(body, fault)
 
     def _chat(self, body: dict[str, Any], fault: Fault | None) -> tuple[int, Any]:
@@ -87,11 +91,13 @@ class Api:
             "usage": usage(answer, body),
         }
 
-    def _embeddings(self, body: dict[str, Any]) -> tuple[int, Any]:
+    def _embeddings(self, body: dict[str, Any], fault: Fault | None) -> tuple[int, Any]:
         given = body.get("input")
         texts = [given] if isinstance(given, str) else given
         if not texts or not all(isinstance(text, str) and text for text in texts):
             return 400, error("invalid_input", "Input must be text that is not empty.")
+        if self.most_inputs is not None and len(texts) > self.most_inputs:
+            return 413, error("too_large", f"No more than {self.most_inputs} texts at a time.")
         encoding = body.get("encoding_format", "float")
         count = sum(tokens(text) for text in texts)
         data = [
@@ -99,16 +105,17 @@ class Api:
                 "object": "embedding",
                 "index": index,
                 "embedding": written_vector(
-                    embedding(text, body.get("dimensions", DIMENSIONS)), encoding
+                    embedding(text, body.get("dimensions", self.dimensions)), encoding
                 ),
             }
             for index, text in enumerate(texts)
         ]
+        counted = {"prompt_tokens": count, "total_tokens": count}
         return 200, {
             "object": "list",
-            "data": data,
+            "data": spoilt_vectors(data, fault.kind) if fault else data,
             "model": body["model"],
-            "usage": {"prompt_tokens": count, "total_tokens": count},
+            "usage": None if fault and fault.kind == "no_usage" else counted,
         }
 
 

@@ -25,9 +25,19 @@ REFUSALS = {
 # The request is worked on (and would be billed), and then the answer suffers.
 LOSSES = {"hang", "cut_before", "cut_midway", "malformed", "empty_body"}
 # The answer arrives well formed, and is not what was asked for.
-CONTENTS = {"break_schema", "not_json", "truncated", "refusal", "no_choices"}
+CONTENTS = {"break_schema", "not_json", "truncated", "refusal", "no_choices", "no_usage"}
+# The same for vectors: one too few, one of another length, one that has no numbers, in another
+# order (numbered rightly), with a number that comes twice, and none of them a vector.
+VECTORS = {
+    "vector_missing",
+    "vector_short",
+    "vector_nan",
+    "vectors_shuffled",
+    "vectors_misnumbered",
+    "vectors_nested",
+}
 # "slow" only takes the given `delay`; "hold" keeps requests waiting until the faults are cleared.
-KINDS = {"slow", "hold", *REFUSALS, *LOSSES, *CONTENTS}
+KINDS = {"slow", "hold", *REFUSALS, *LOSSES, *CONTENTS, *VECTORS}
 
 BATCH_PATHS = ("/v1/files", "/v1/batches")
 

@@ -89,7 +89,7 @@ class Server:
                 self.script(value)
             elif name == "delay":
                 self.delay = value
-            elif name in {"api_key", "models"}:
+            elif name in {"api_key", "models", "most_inputs", "dimensions"}:
                 setattr(self.api, name, value)
             elif name in BATCH_SETTINGS:
                 setattr(self.batches, BATCH_SETTINGS[name], value)

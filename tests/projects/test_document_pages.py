@@ -96,7 +96,7 @@ class TestList:
         part = response.content.decode()
         assert part.startswith('<div id="results"')
         assert "<html" not in part
-        assert 'hx-trigger="live:documents from:body"' in part
+        assert 'hx-trigger="live:documents from:body' in part
         rows = r"<tbody>.*</tbody>"
         whole = page(reading, "document-list", project.pk)
         assert re.search(rows, part, re.S)[0] == re.search(rows, whole, re.S)[0]

@@ -3,18 +3,21 @@
 import sqlite3
 import threading
 import time
+from collections.abc import Iterator
 from datetime import timedelta
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection, connections, transaction
 from django.utils import timezone
 from django_q.conf import Conf
 from django_q.models import OrmQ
 
 from glossary_site.processes import broker as broker_module
-from glossary_site.processes.broker import DatabaseQueue, WatchedBroker
+from glossary_site.processes import wakeup as wakeup_module
+from glossary_site.processes.broker import DatabaseQueue, RedisQueue, WatchedBroker
 from glossary_site.processes.heartbeat import Marks
-from glossary_site.processes.wakeup import LONGEST_WAIT, SAFETY_SECONDS, OnCommit
+from glossary_site.processes.wakeup import LONGEST_WAIT, SAFETY_SECONDS, OnCommit, OnNotification
+from tests.site.running import wait_for
 
 
 @pytest.fixture
@@ -77,6 +80,114 @@ class TestDatabaseQueue:
         for thread in threads:
             thread.join()
         assert sorted(taken, key=int) == [str(n) for n in range(60)]
+
+    @pytest.mark.django_db
+    def test_what_is_put_there_can_be_taken(self):
+        queue = DatabaseQueue("glossary")
+        first, second = queue.enqueue("first"), queue.enqueue("second")
+        DatabaseQueue("glossary-long").enqueue("of another cluster")
+        assert queue.queue_size() == 2
+        assert queue.dequeue() == [(first, "first")]
+        assert queue.dequeue() == [(second, "second")]
+
+    @pytest.mark.django_db
+    def test_several_at_once_in_their_order_and_each_once(self):
+        queue = DatabaseQueue("glossary")
+        for n in range(5):
+            queue.enqueue(str(n))
+        queue.at_once = 3
+        taken = []
+        while tasks := queue.dequeue():
+            taken += [payload for _, payload in tasks]
+        assert taken == ["0", "1", "2", "3", "4"]
+
+
+class TestRedisQueue:
+    @pytest.fixture
+    def queue(self, monkeypatch, settings) -> Iterator[RedisQueue]:
+        if not settings.REDIS_URL:
+            pytest.skip("no Redis")
+        queue = RedisQueue("test-of-the-queue")
+        queue.delete_queue()
+        yield queue
+        queue.delete_queue()
+
+    def test_several_at_once_in_their_order_and_each_once(self, queue):
+        for n in range(9):
+            queue.enqueue(str(n))
+        queue.at_once = 4
+        taken = [[int(task) for _, task in queue.dequeue()] for _ in range(3)]
+        # How many there are is not known at first.
+        assert taken == [[0], [1, 2, 3, 4], [5, 6, 7, 8]]
+        assert queue.dequeue() is None
+
+    def test_one_at_a_time_where_none_shall_be_taken_in_advance(self, queue):
+        for n in range(3):
+            queue.enqueue(str(n))
+        assert [queue.dequeue() for _ in range(3)] == [[(None, b"%d" % n)] for n in range(3)]
+
+
+@pytest.mark.usefixtures("in_database")
+class TestOnNotification:
+    @pytest.fixture(autouse=True)
+    def _on_postgresql(self, transactional_db):
+        if connection.vendor != "postgresql":
+            pytest.skip("SQLite tells otherwise")
+
+    @pytest.fixture
+    def wakeup(self) -> Iterator[OnNotification]:
+        wakeup = OnNotification("default")
+        yield wakeup
+        wakeup._stop_listening()
+
+    def test_it_wakes_for_a_task_of_its_cluster_once_that_is_committed(self, wakeup):
+        # It looks once when it begins to listen, and once for safety.
+        assert wakeup.wait()
+        assert wakeup.wait()
+        assert not wakeup.wait()
+        DatabaseQueue("glossary-long").enqueue("of another cluster")
+        assert not wakeup.wait()
+        with transaction.atomic():
+            DatabaseQueue("glossary").enqueue("task")
+            assert not wakeup.wait()
+        began = time.monotonic()
+        assert wakeup.wait()
+        assert time.monotonic() - began < LONGEST_WAIT / 2
+
+    def test_it_looks_now_and_then_though_nobody_told(self, wakeup):
+        began = time.monotonic()
+        assert wakeup.wait()
+        assert wakeup.wait()
+        while not wakeup.wait():
+            assert time.monotonic() - began < 5 * SAFETY_SECONDS
+        assert time.monotonic() - began >= SAFETY_SECONDS
+
+    def test_a_listener_that_was_cut_off_is_missed_by_nobody(self, wakeup, monkeypatch, caplog):
+        monkeypatch.setattr(wakeup_module, "RETRY_SECONDS", 0.3)
+        assert wakeup.wait()
+        with connection.cursor() as cursor:
+            pid = wakeup._listener.connection.info.backend_pid
+            cursor.execute("SELECT pg_terminate_backend(%s, 5000)", [pid])
+        # From now on it says each time that one should look, until it is told again.
+        assert wakeup.wait()
+        assert "Not told of new tasks" in caplog.text
+        assert wakeup._listener is None
+        assert wakeup.wait()
+        wait_for("it listens again", lambda: wakeup.wait() and wakeup._listener is not None)
+        while wakeup.wait():
+            pass
+        DatabaseQueue("glossary").enqueue("task")
+        assert wakeup.wait()
+
+    def test_a_server_without_room_for_a_listener_is_asked_at_intervals(self, wakeup, monkeypatch):
+        def refuse(self) -> None:
+            raise OperationalError("sorry, too many clients already")
+
+        with monkeypatch.context() as full:
+            full.setattr(type(connections["default"]), "ensure_connection", refuse)
+            began = time.monotonic()
+            assert all(wakeup.wait() for _ in range(3))
+            assert time.monotonic() - began >= 3 * Conf.POLL
 
 
 class TestOnCommit:
@@ -182,15 +293,15 @@ class TestWatchedBroker:
         assert watched.dequeue() == [(None, "one")]
         # On its way to a worker.
         assert watched.dequeue() is None
-        marks.my_busy_mark().touch()
+        marks.i_am_busy(True)
         marks.handed.unlink()
         # In a worker's hand.
         assert watched.dequeue() is None
-        marks.my_busy_mark().unlink()
+        marks.i_am_busy(False)
         assert watched.dequeue() == [(None, "two")]
 
     def test_the_next_one_is_at_hand_where_tasks_are_short(self, marks):
         watched = self.watched(marks)
-        marks.my_busy_mark().touch()
+        marks.i_am_busy(True)
         assert watched.dequeue() == [(None, "one")]
         assert watched.dequeue() == [(None, "two")]

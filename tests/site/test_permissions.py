@@ -10,6 +10,7 @@ from glossary_site.jobs.services.definitions import create_definition
 from glossary_site.jobs.services.enqueue import enqueue
 from glossary_site.people.models import ApiToken
 from glossary_site.people.services import create_token
+from indexing.models import FolderSource
 from projects.models import Membership
 from tests import factories
 from tests.jobs.scene import make_worker
@@ -82,6 +83,16 @@ DOORS: dict[str, dict[str, Who]] = {
     "document-rename": {"get": Who.EDITOR, "post": Who.EDITOR},
     "document-delete": {"get": Who.EDITOR, "post": Who.EDITOR},
     "documents-delete": {"post": Who.EDITOR},
+    "document-index": {"get": Who.VIEWER},
+    "search": {"get": Who.SIGNED_IN},
+    "project-search": {"get": Who.VIEWER},
+    "project-index": {"get": Who.VIEWER},
+    "index-rebuild": {"post": Who.EDITOR},
+    "index-retry": {"post": Who.EDITOR},
+    "index-retry-all": {"post": Who.EDITOR},
+    "project-search-settings": {"get": Who.OWNER, "post": Who.OWNER},
+    "project-folder": {"post": Who.OWNER},
+    "folder-remove": {"post": Who.OWNER},
     "api-schema": {"get": Who.EVERYBODY},
     "api-docs": {"get": Who.EVERYBODY},
     "api-me": {"get": Who.SIGNED_IN},
@@ -106,6 +117,14 @@ DOORS: dict[str, dict[str, Who]] = {
     "api-work-job-retry": {"post": Who.EDITOR},
     "api-work-process-cancel": {"post": Who.EDITOR},
     "api-work-process-retry": {"post": Who.EDITOR},
+    "api-search": {"get": Who.SIGNED_IN},
+    "api-project-search": {"get": Who.VIEWER},
+    "api-sections": {"get": Who.VIEWER},
+    "api-index": {"get": Who.VIEWER},
+    "api-index-requests": {"get": Who.VIEWER},
+    "api-index-request-retry": {"post": Who.EDITOR},
+    "api-index-retry": {"post": Who.EDITOR},
+    "api-index-rebuild": {"post": Who.EDITOR},
     "api-operations": {"get": Who.OPERATOR},
     "api-jobs": {"get": Who.OPERATOR},
     "api-job": {"get": Who.OPERATOR},
@@ -191,6 +210,8 @@ def url_of(name, project, viewer) -> str:
         "number": lambda: 1,
         "user_id": lambda: viewer.pk,
         "member_id": lambda: Membership.objects.get(user=viewer).pk,
+        "request_id": lambda: factories.make_document(project).index_requests.get().pk,
+        "folder_id": lambda: FolderSource.objects.create(project=project, directory="/srv/docs").pk,
         "run_id": lambda: enqueue("work.note", scope=project.stream).pk,
         "definition_id": lambda: (
             create_definition(actor="tests", name="nightly", kind="work.note", cron="17 3 * * *").pk

@@ -65,7 +65,7 @@ class TestVigil:
 
 
 def test_the_busy_mark_of_a_dead_process_does_not_count(marks):
-    marks.my_busy_mark().touch()
+    marks.i_am_busy(True)
     dead = os.fork()
     if dead == 0:
         os._exit(0)

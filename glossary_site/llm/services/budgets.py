@@ -102,16 +102,37 @@ def settle(process: LLMProcess) -> None:
     tokens = process.tokens - process.booked_tokens
     nano = process.cost_nano - process.booked_nano
     if process.reserved_tokens or process.reserved_nano or tokens or nano:
-        for scope in scopes_of(process.scope):
-            _make_row(scope, process.month)
-            Spending.objects.filter(scope=scope, month=process.month).update(
-                reserved_tokens=F("reserved_tokens") - process.reserved_tokens,
-                reserved_nano=F("reserved_nano") - process.reserved_nano,
-                used_tokens=F("used_tokens") + tokens,
-                used_nano=F("used_nano") + nano,
-            )
+        enter(
+            scope=process.scope,
+            month=process.month,
+            freed_tokens=process.reserved_tokens,
+            freed_nano=process.reserved_nano,
+            tokens=tokens,
+            nano=nano,
+        )
     process.reserved_tokens = process.reserved_nano = 0
     process.booked_tokens, process.booked_nano = process.tokens, process.cost_nano
+
+
+def enter(
+    *,
+    scope: str,
+    month: date,
+    freed_tokens: int = 0,
+    freed_nano: int = 0,
+    tokens: int = 0,
+    nano: int = 0,
+) -> None:
+    """What is not kept back any more, and what was used. Call it late in a transaction: it locks
+    the site's month."""
+    for each in scopes_of(scope):
+        _make_row(each, month)
+        Spending.objects.filter(scope=each, month=month).update(
+            reserved_tokens=F("reserved_tokens") - freed_tokens,
+            reserved_nano=F("reserved_nano") - freed_nano,
+            used_tokens=F("used_tokens") + tokens,
+            used_nano=F("used_nano") + nano,
+        )
 
 
 def set_caps(*, scope: str, caps: Caps, actor: Actor) -> Budget:

@@ -47,6 +47,7 @@ OUTAGE_GROWTH = 4.0
 LAST_ANSWERS_SECONDS = 3.0
 
 Source = Callable[[int], list[LLMJob]]
+Heard = Outcome[Ask, Answer]
 
 
 class Pending:
@@ -97,7 +98,7 @@ class Sending:
         self._waiting: deque[Ask] = deque()
         self._out: dict[tuple[str, str], Ask] = {}
         self._followers: dict[tuple[str, str], list[Ask]] = {}
-        self._arrived: list[Outcome] = []
+        self._arrived: list[Heard] = []
         # The source has nothing more.
         self._dry = False
         self._heard = False
@@ -136,7 +137,7 @@ class Sending:
         finally:
             wire.close()
 
-    def _turn(self, wire: Wire, outcomes: list[Outcome]) -> None:
+    def _turn(self, wire: Wire, outcomes: list[Heard]) -> None:
         """One transaction; what it says is sent is sent then."""
         for outcome in outcomes:
             if outcome.speech is not None:
@@ -185,7 +186,7 @@ class Sending:
 
     # What came back
 
-    def _take_in(self, outcome: Outcome, page: Page) -> None:
+    def _take_in(self, outcome: Heard, page: Page) -> None:
         ask = self._out.pop(outcome.ask.name)
         followers = self._followers.pop(ask.name, [])
         if outcome.later is not None:
@@ -211,7 +212,7 @@ class Sending:
             for each in (ask, *followers):
                 page.failed(each.job_id, outcome.error)
 
-    def _is_outage(self, outcome: Outcome) -> bool:
+    def _is_outage(self, outcome: Heard) -> bool:
         """Nobody was answered in this turn, for a reason that may pass: the server is away, and
         that is no fault of the request."""
         return self._whole and outcome.passing and outcome.general and not self._heard

@@ -1,8 +1,8 @@
 """The calls themselves: an event loop in a thread of its own, and nothing but the network in it.
 
-Whoever keeps the books (`sync.py`) hands over what is written down as sent, and collects what came
-of it. A call is tried again while that can help; a server that asks for patience gets it from all
-calls, not only from the one it told.
+Whoever keeps the books hands over what is written down as sent, and collects what came of it. A
+call is tried again while that can help; a server that asks for patience gets it from all calls, not
+only from the one it told. `Wire` asks for chats (for `sync.py`), `wire_vectors.py` for vectors.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from typing import Any, Generic, TypeVar
 
 import httpx2
 from django.conf import settings
@@ -46,13 +47,17 @@ NEVER = 0.0
 NO_PAUSE_OF_ITS_OWN = 0.001
 CLOSING_SECONDS = 1.0
 
+# What is asked, and what comes back.
+A = TypeVar("A")
+R = TypeVar("R")
+
 
 @dataclass(frozen=True)
-class Outcome:
+class Outcome(Generic[A, R]):
     """What came of a call: an answer, an error, or the wish to be asked again much later."""
 
-    ask: Ask
-    answer: Answer | None = None
+    ask: A
+    answer: R | None = None
     error: str = ""
     # The error says nothing about this request: any other would have met it.
     general: bool = False
@@ -60,11 +65,13 @@ class Outcome:
     passing: bool = False
     # Seconds until the server wants to hear from us again; the request counts as not sent.
     later: float | None = None
+    # With which the server refused it.
+    status: int = 0
     # What was learned about the server on the way.
     speech: Speech | None = None
 
 
-class Wire:
+class Line(Generic[A, R]):
     """Everything public is called from the thread that keeps the books."""
 
     def __init__(self, config: ProviderConfig, speech: Speech) -> None:
@@ -72,7 +79,7 @@ class Wire:
         self._client = openai_client(config)
         self.config = config
         self._speech = speech
-        self._outcomes: queue.SimpleQueue[Outcome] = queue.SimpleQueue()
+        self._outcomes: queue.SimpleQueue[Outcome[A, R]] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(config.concurrency)
@@ -83,11 +90,11 @@ class Wire:
         self._thread = threading.Thread(target=in_context(self._run), name="llm-wire", daemon=True)
         self._thread.start()
 
-    def send(self, asks: Iterable[Ask]) -> None:
+    def send(self, asks: Iterable[A]) -> None:
         for ask in asks:
             self._loop.call_soon_threadsafe(self._begin, ask)
 
-    def collect(self, seconds: float) -> list[Outcome]:
+    def collect(self, seconds: float) -> list[Outcome[A, R]]:
         """Everything that has come, waiting so long for the first."""
         try:
             outcomes = [self._outcomes.get(timeout=seconds)]
@@ -131,12 +138,12 @@ class Wire:
         except (TimeoutError, OSError):
             logger.debug("The connections to the provider did not close in time")
 
-    def _begin(self, ask: Ask) -> None:
+    def _begin(self, ask: A) -> None:
         task = self._loop.create_task(self._deliver(ask))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
-    async def _deliver(self, ask: Ask) -> None:
+    async def _deliver(self, ask: A) -> None:
         try:
             async with self._room:
                 outcome = await self._call(ask)
@@ -144,10 +151,12 @@ class Wire:
             raise
         except Exception as error:
             logger.exception("A call to the provider failed in an unforeseen way")
-            outcome = Outcome(ask, error=f"{type(error).__name__}: {error}"[:MOST_OF_A_MESSAGE])
+            outcome = Outcome[A, R](
+                ask, error=f"{type(error).__name__}: {error}"[:MOST_OF_A_MESSAGE]
+            )
         self._outcomes.put(outcome)
 
-    async def _call(self, ask: Ask) -> Outcome:
+    async def _call(self, ask: A) -> Outcome[A, R]:
         speech = self._speech
         attempt = 0
         while True:
@@ -158,16 +167,14 @@ class Wire:
                 answer = await self._ask_once(ask, speech)
             except APIStatusError as error:
                 if error.status_code in REPHRASED:
-                    other = simpler(
-                        speech, refusal=troubles.said(error, self.config), request=ask.request
-                    )
+                    other = self._other_way(ask, speech, error)
                     if other is not None:
                         # Asking in another way is not asking again.
                         speech, attempt = other, attempt - 1
                         continue
                 outcome, wait = self._refused(ask, error, attempt)
             except (APIConnectionError, TimeoutError, Malformed, ValueError) as error:
-                outcome, wait = Outcome(ask, error=self._unheard(error), general=True), None
+                outcome, wait = Outcome[A, R](ask, error=self._unheard(error), general=True), None
             except UrlRefused as error:
                 return Outcome(ask, error=str(error), general=True)
             else:
@@ -193,23 +200,21 @@ class Wire:
             else:
                 return None
 
-    async def _ask_once(self, ask: Ask, speech: Speech) -> Answer:
-        body = body_of(
-            ask.request,
-            ask.messages,
-            model=self.config.model,
-            speech=speech,
-            most_tokens=self.config.output_tokens,
-        )
-        async with asyncio.timeout(self.config.timeout):
-            # The bare response: servers differ in what they call a chat completion, and most of
-            # what the library makes of one is not needed here.
-            response = await self._client.post(
-                "/chat/completions", cast_to=httpx2.Response, body=body
-            )
-        return read_answer(json.loads(response.content), ask)
+    async def _ask_once(self, ask: A, speech: Speech) -> R:
+        raise NotImplementedError
 
-    def _heard(self, ask: Ask, answer: Answer, speech: Speech) -> Outcome:
+    def _other_way(self, ask: A, speech: Speech, error: APIStatusError) -> Speech | None:
+        """In which the server may understand what it has refused."""
+        return None
+
+    async def _post(self, path: str, body: dict[str, Any]) -> Any:
+        """The JSON of the bare response: servers differ in what they call an answer, and most of
+        what the library makes of one is not needed here."""
+        async with asyncio.timeout(self.config.timeout):
+            response = await self._client.post(path, cast_to=httpx2.Response, body=body)
+        return json.loads(response.content)
+
+    def _heard(self, ask: A, answer: R, speech: Speech) -> Outcome[A, R]:
         self._told = 0
         learned = speech != self._speech
         if learned:
@@ -217,13 +222,14 @@ class Wire:
         return Outcome(ask, answer=answer, speech=speech if learned else None)
 
     def _refused(
-        self, ask: Ask, error: APIStatusError, attempt: int
-    ) -> tuple[Outcome, float | None]:
+        self, ask: A, error: APIStatusError, attempt: int
+    ) -> tuple[Outcome[A, R], float | None]:
         """What is told if no other try follows; and the pause before that: 0 for never, None for
         the usual."""
         status = error.status_code
         general = status not in REPHRASED and status != 413
-        outcome = Outcome(ask, error=troubles.explain(error, self.config), general=general)
+        said = troubles.explain(error, self.config)
+        outcome = Outcome[A, R](ask, error=said, general=general, status=status)
         if (status < 500 and status not in RETRIED) or error.code in HOPELESS_CODES:
             return outcome, NEVER
         asked_for = retry_after(error.response.headers.get("retry-after", ""))
@@ -244,6 +250,23 @@ class Wire:
         if isinstance(error, json.JSONDecodeError):
             return "The server's answer is not JSON."
         return str(error)[:MOST_OF_A_MESSAGE]
+
+
+class Wire(Line[Ask, Answer]):
+    """Chats."""
+
+    async def _ask_once(self, ask: Ask, speech: Speech) -> Answer:
+        body = body_of(
+            ask.request,
+            ask.messages,
+            model=self.config.model,
+            speech=speech,
+            most_tokens=self.config.output_tokens,
+        )
+        return read_answer(await self._post("/chat/completions", body), ask)
+
+    def _other_way(self, ask: Ask, speech: Speech, error: APIStatusError) -> Speech | None:
+        return simpler(speech, refusal=troubles.said(error, self.config), request=ask.request)
 
 
 def backoff(attempt: int) -> float:

@@ -14,6 +14,7 @@ from glossary_site.jobs.pulse import watch_spawns
 from glossary_site.jobs.services.built_in import ensure_definitions
 from glossary_site.processes.broker import BrokerUnreachable, reachable_broker
 from glossary_site.processes.cluster import run_cluster
+from glossary_site.processes.companions import run_companion
 from glossary_site.processes.heartbeat import Marks
 from glossary_site.processes.keeping import KEEPER, run_keeper
 from glossary_site.processes.lanes import lanes
@@ -70,8 +71,8 @@ class Command(BaseCommand):
 
 
 def wards(directory: Path, only: str | None) -> list[Ward]:
-    """The processes of one worker: a cluster for each lane, or for the chosen one, and the keeper.
-    Their marks are in the worker's own directory, after which it is named."""
+    """The processes of one worker: a cluster for each lane, or for the chosen one, the keeper, and
+    its companions. Their marks are in the worker's own directory, after which it is named."""
     node = f"{socket.gethostname()}/{directory.name}"
     chosen = [lane for lane in lanes() if only in (None, lane.name)]
     marks = {lane.name: Marks(directory / lane.name) for lane in chosen}
@@ -94,4 +95,16 @@ def wards(directory: Path, only: str | None) -> list[Ward]:
         marks=own,
         hang_seconds=settings.WORKER_HANG_SECONDS,
     )
-    return [*clusters, keeper]
+    return [*clusters, keeper, *(companion(name, directory, node) for name in settings.COMPANIONS)]
+
+
+def companion(name: str, directory: Path, node: str) -> Ward:
+    marks = Marks(directory / name)
+    return Ward(
+        name,
+        main=partial(
+            run_companion, name=name, main=settings.COMPANIONS[name], node=node, marks=marks
+        ),
+        marks=marks,
+        hang_seconds=settings.WORKER_HANG_SECONDS,
+    )

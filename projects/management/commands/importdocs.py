@@ -28,7 +28,7 @@ class Command(BaseCommand):
     help = (
         "Import the documents below a folder into a project. Files that are there already become "
         "new versions where their text differs. Links are not followed; hidden folders and what "
-        "the folder's .gitignore names are left out."
+        "a .gitignore names are left out."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:

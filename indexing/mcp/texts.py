@@ -1,0 +1,77 @@
+"""What a model reads: the same as the data of an answer, in few words."""
+
+from collections.abc import Sequence
+
+from indexing.mcp.answers import DocumentsAnswer, Passage, ProjectState, SectionAnswer
+from indexing.search.options import SearchPage, SearchResult
+
+
+def of_search(page: SearchPage) -> str:
+    found = f"{page.total}{'' if page.total_is_exact else ' or more'}"
+    parts = [f'{found} result(s) for "{page.options.query}"']
+    if page.results:
+        first = page.options.offset + 1
+        parts[0] += f", here {first} to {page.options.offset + len(page.results)}"
+        parts += [
+            _result(number, result) for number, result in enumerate(page.results, start=first)
+        ]
+    parts += [f"Note: {notice}" for notice in page.notices]
+    return "\n\n".join(parts)
+
+
+def _result(number: int, result: SearchResult) -> str:
+    headings = " › ".join(result.heading_path) or result.document_title
+    return (
+        f"{number}. {result.document_path}, lines {result.line_start}-{result.line_end}: {headings}"
+        f" [{result.index_status.value}]\n"
+        f"   project {result.project_id} ({result.project_name}), document {result.document_id}, "
+        f"section {result.section_id}, score {result.score:.2f}\n"
+        f"   {' '.join(result.snippet.split())}"
+    )
+
+
+def of_passage(passage: Passage) -> str:
+    head = (
+        f"{passage.documentPath}, lines {passage.lineStart}-{passage.lineEnd} "
+        f"of {passage.totalLines} (project {passage.projectId}, document {passage.documentId})"
+    )
+    if isinstance(passage, SectionAnswer):
+        head += f"\nSection {passage.sectionNumber or '0'}: {' › '.join(passage.headingPath)}"
+        if not passage.isLatest:
+            head += "\nThe document has a newer text that is not indexed yet."
+    parts = [head, passage.content]
+    if passage.nextLine is not None:
+        parts.append(
+            f"Cut short. Go on with get_document, document_id {passage.documentId}, "
+            f"first_line {passage.nextLine}."
+        )
+    return "\n\n".join(parts)
+
+
+def of_documents(answer: DocumentsAnswer, offset: int) -> str:
+    head = f"{answer.total} document(s)"
+    if answer.documents:
+        head += f", here {offset + 1} to {offset + len(answer.documents)}"
+    return "\n".join(
+        [
+            head,
+            *(
+                f"- {row.documentPath}: {row.documentTitle} (project {row.projectId}, "
+                f"document {row.documentId}, {row.bytes} bytes, "
+                f"{row.indexStatus or 'not indexed yet'}"
+                f"{', failed: ' + row.indexError if row.indexError else ''})"
+                for row in answer.documents
+            ),
+        ]
+    )
+
+
+def of_states(states: Sequence[ProjectState]) -> str:
+    if not states:
+        return "There is no project that you may see."
+    return "\n".join(
+        f"- project {state.projectId} ({state.projectName}): {state.upToDate} of "
+        f"{state.documents} documents up to date, {state.sections} sections; "
+        f"{state.pending} pending, {state.processing} processing, {state.failed} failed"
+        for state in states
+    )

@@ -1,0 +1,64 @@
+"""From the sections that were found to what people and programs are shown."""
+
+from collections.abc import Sequence
+
+from django.db.models import Exists, F, OuterRef
+
+from indexing.choices import IndexStatus
+from indexing.lexical.query import Query
+from indexing.lexical.snippets import snippet
+from indexing.models import IndexRequest, Section
+from indexing.search.grouping import Group
+from indexing.search.options import SearchResult
+from indexing.services.status import status_of
+
+SNIPPET_CHARACTERS = 240
+
+
+def answers(groups: Sequence[Group], query: Query) -> list[SearchResult]:
+    """Texts and states in one query; one more, where a section stands for others."""
+    coming = IndexRequest.objects.open().filter(document=OuterRef("document"))
+    found = Section.objects.select_related("document", "project").defer(
+        "heading_words", "words", "document__content"
+    )
+    best = found.order_by().annotate(
+        has_open=Exists(coming), indexed_at=F("document__indexed__indexed_at")
+    )
+    sections = best.in_bulk([group.best_id for group in groups])
+    above = {group.section_id for group in groups if group.section_id is not None} - set(sections)
+    headings = sections | (Section.objects.listed().in_bulk(above) if above else {})
+    return [
+        _answer(group, sections[group.best_id], headings.get(group.section_id), query)
+        for group in groups
+        if group.best_id in sections
+    ]
+
+
+def _answer(group: Group, best: Section, shown: Section | None, query: Query) -> SearchResult:
+    document = best.document
+    is_latest = best.document_hash == document.file_hash
+    has_pending_update: bool = best.has_open  # type: ignore[attr-defined]
+    text = snippet(best.content or best.heading, query, length=SNIPPET_CHARACTERS)
+    return SearchResult(
+        project_id=best.project_id,
+        project_name=best.project.name,
+        document_id=document.pk,
+        document_path=document.path,
+        document_title=document.title,
+        section_id=best.pk,
+        heading=shown.heading if shown else "",
+        heading_path=tuple(shown.heading_path) if shown else (),
+        number=shown.number if shown else "",
+        depth=shown.depth if shown else 0,
+        line_start=best.line_start,
+        line_end=best.line_end,
+        snippet_html=text.html,
+        snippet=text.text,
+        score=round(group.score, 4),
+        index_status=status_of(is_latest=is_latest, has_pending_update=has_pending_update)
+        or IndexStatus.OUTDATED,
+        is_latest=is_latest,
+        has_pending_update=has_pending_update,
+        document_hash=best.document_hash,
+        indexed_at=best.indexed_at,  # type: ignore[attr-defined]
+    )

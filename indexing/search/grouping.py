@@ -1,0 +1,81 @@
+"""Which section answers for what was found: itself, or one above it."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from indexing.models import Section
+
+# How many levels of headings there are.
+DEEPEST = 6
+
+
+@dataclass(frozen=True)
+class Group:
+    """An answer: the section that stands for it (None: the whole document), and the best of what
+    was found in it."""
+
+    section_id: int | None
+    best_id: int
+    score: float
+
+
+class _Node(NamedTuple):
+    document_id: int
+    number: str
+    depth: int
+    parent_id: int | None
+
+
+def group(scores: Mapping[int, float], depths: Sequence[int]) -> list[Group]:
+    """Best first. Parts of one section are one answer; with depths, so is all below a heading of
+    one of them. What has no such heading above it is no answer."""
+    nodes = _nodes(scores, ancestors=bool(depths))
+    groups: dict[tuple[int, str | None], Group] = {}
+    for pk, score in sorted(scores.items(), key=lambda item: (-item[1], item[0])):
+        node = nodes.get(pk)
+        if node is None:
+            continue
+        if not depths:
+            groups.setdefault((node.document_id, node.number), Group(pk, pk, score))
+            continue
+        above = _nearest(pk, nodes, depths)
+        if above is not None:
+            key = node.document_id, nodes[above].number
+            groups.setdefault(key, Group(above, pk, score))
+        elif 0 in depths:
+            groups.setdefault((node.document_id, None), Group(None, pk, score))
+    return list(groups.values())
+
+
+def _nearest(pk: int, nodes: Mapping[int, _Node], depths: Sequence[int]) -> int | None:
+    """Itself or the nearest above it at one of the depths. 0 is the document, which is no row."""
+    current: int | None = pk
+    while current is not None:
+        node = nodes[current]
+        if node.depth and node.depth in depths:
+            return current
+        current = node.parent_id
+    return None
+
+
+def _nodes(scores: Mapping[int, float], *, ancestors: bool) -> dict[int, _Node]:
+    nodes: dict[int, _Node] = {}
+    missing = set(scores)
+    # One query for each level of headings at most.
+    for _level in range(DEEPEST + 1):
+        if not missing:
+            break
+        # In no order: that of the model would bring the documents in.
+        rows = (
+            Section.objects.filter(pk__in=missing)
+            .order_by()
+            .values_list("pk", "document_id", "number", "depth", "parent_id")
+        )
+        nodes |= {
+            pk: _Node(document_id, number, depth, parent_id)
+            for pk, document_id, number, depth, parent_id in rows
+        }
+        parents = {node.parent_id for node in nodes.values() if node.parent_id is not None}
+        missing = parents - nodes.keys() if ancestors else set()
+    return nodes

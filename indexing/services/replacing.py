@@ -1,0 +1,158 @@
+"""The moment in which a document's new sections take the place of the old: one transaction.
+
+A search sees the one version or the other, never both and never none.
+"""
+
+from collections.abc import Iterator, Sequence
+
+from django.db import connection, transaction
+from django.utils import timezone
+
+from indexing.models import IndexedDocument, ProjectIndex, Section, SectionVector
+from indexing.services.building import Built
+from indexing.services.holding import hold
+from indexing.services.requests import complete_all, tell
+from indexing.vectors.store import write
+
+INSERT_BATCH = 500
+
+# One statement on both databases, as the numbers of the live feed. The row stays locked to the end
+# of the transaction: generations become visible in order.
+NEXT_GENERATION = """
+    INSERT INTO indexing_projectindex (project_id, generation, chosen_embedder, serving_embedder)
+    VALUES (%s, 1, '', %s)
+    ON CONFLICT (project_id) DO UPDATE SET
+        generation = indexing_projectindex.generation + 1,
+        serving_embedder = CASE indexing_projectindex.serving_embedder
+            WHEN '' THEN excluded.serving_embedder ELSE indexing_projectindex.serving_embedder END
+    RETURNING generation
+"""
+
+
+@transaction.atomic
+def replace_all(builds: Sequence[Built], *, serving: str) -> list[Built]:
+    """Write these documents of one project; those whose request was taken away meanwhile are left
+    out. `serving` is the key of the embedder that serves from now on, if none does yet."""
+    if not builds:
+        return []
+    hold(builds[0].project_id, [built.claim.document_id for built in builds])
+    held = set(complete_all([built.claim for built in builds]))
+    kept = _newer([built for built in builds if built.claim in held])
+    if not kept:
+        return []
+    _delete_sections([built.claim.document_id for built in kept])
+    ids = _new_ids(sum(len(built.drafts) for built in kept))
+    now = timezone.now()
+    sections: list[Section] = []
+    vectors: dict[str, list[tuple[int, bytes]]] = {}
+    for built in kept:
+        mine = [next(ids) for _draft in built.drafts]
+        for pk, draft in zip(mine, built.drafts, strict=True):
+            piece = draft.piece
+            sections.append(
+                Section(
+                    pk=pk,
+                    project_id=built.project_id,
+                    document_id=built.claim.document_id,
+                    parent_id=None if piece.parent is None else mine[piece.parent],
+                    order=piece.order,
+                    depth=piece.depth,
+                    number=piece.number,
+                    part=piece.part,
+                    heading=piece.heading,
+                    heading_path=list(piece.heading_path),
+                    line_start=piece.line_start,
+                    line_end=piece.line_end,
+                    content=piece.content,
+                    token_count=piece.token_count,
+                    document_hash=built.claim.document_hash,
+                    text_hash=draft.text_hash,
+                    heading_words=draft.heading_words,
+                    words=draft.words,
+                    created_at=now,
+                )
+            )
+            for embedder, by_text in built.vectors.items():
+                if draft.text_hash in by_text:
+                    vectors.setdefault(embedder, []).append((pk, by_text[draft.text_hash]))
+    Section.objects.bulk_create(sections, batch_size=INSERT_BATCH)
+    for embedder, rows in vectors.items():
+        write(rows, embedder=embedder, project_id=kept[0].project_id)
+    generation = next_generation(kept[0].project_id, serving=serving)
+    IndexedDocument.objects.bulk_create(
+        [_indexed(built, generation) for built in kept],
+        update_conflicts=True,
+        unique_fields=["document"],
+        update_fields=[
+            "document_hash",
+            "document_version",
+            "section_count",
+            "token_count",
+            "generation",
+            "indexed_at",
+        ],
+    )
+    tell(kept[0].project_id, [built.claim.document_id for built in kept])
+    return kept
+
+
+def next_generation(project_id: int, *, serving: str = "") -> int:
+    """Call it late in a transaction: it locks the project's index."""
+    with connection.cursor() as cursor:
+        cursor.execute(NEXT_GENERATION, [project_id, serving])
+        generation: int = cursor.fetchone()[0]
+    return generation
+
+
+def project_index(project_id: int) -> ProjectIndex:
+    return ProjectIndex.objects.get_or_create(project_id=project_id)[0]
+
+
+def _newer(builds: Sequence[Built]) -> list[Built]:
+    """The claim keeps others away; this keeps an older text from following a newer one."""
+    there = IndexedDocument.objects.filter(pk__in=[built.claim.document_id for built in builds])
+    versions = dict(there.values_list("pk", "document_version"))
+    return [
+        built
+        for built in builds
+        if versions.get(built.claim.document_id, 0) <= built.claim.document_version
+    ]
+
+
+def _indexed(built: Built, generation: int) -> IndexedDocument:
+    return IndexedDocument(
+        document_id=built.claim.document_id,
+        project_id=built.project_id,
+        document_hash=built.claim.document_hash,
+        document_version=built.claim.document_version,
+        section_count=len(built.drafts),
+        token_count=sum(draft.piece.token_count for draft in built.drafts),
+        generation=generation,
+        indexed_at=timezone.now(),
+    )
+
+
+def _delete_sections(document_ids: list[int]) -> None:
+    """Straight by statement: Django would load every row to look for what hangs on it."""
+    old = Section.objects.filter(document_id__in=document_ids)
+    vectors = SectionVector.objects.filter(section__in=old)
+    vectors._raw_delete(vectors.db)
+    old._raw_delete(old.db)
+
+
+def _new_ids(count: int) -> Iterator[int]:
+    """Numbers for rows before they are there, so that children can name their parents. Never one
+    that was used before: readers know sections by their number."""
+    with connection.cursor() as cursor:
+        if connection.vendor == "postgresql":
+            cursor.execute(
+                "SELECT nextval(pg_get_serial_sequence('indexing_section', 'id'))"
+                " FROM generate_series(1, %s)",
+                [count],
+            )
+            return iter([row[0] for row in cursor.fetchall()])
+        # Nobody else writes now. AUTOINCREMENT remembers the highest number ever given.
+        cursor.execute("SELECT seq FROM sqlite_sequence WHERE name = 'indexing_section'")
+        row = cursor.fetchone()
+        first = (row[0] if row else 0) + 1
+        return iter(range(first, first + count))
