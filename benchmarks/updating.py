@@ -26,18 +26,22 @@ import psutil
 from benchmarks.site import ROOT, Site, a_site
 
 SEARCHERS = 2
+# None of these is left behind when something goes wrong.
+_started: list[subprocess.Popen] = []
 PATIENCE = 180.0
 
 
 def start(site: Site, *arguments: str, log: Path) -> subprocess.Popen:
     with log.open("a") as output:
-        return subprocess.Popen(
+        process = subprocess.Popen(
             [sys.executable, *arguments],
             env=site.environment,
             cwd=ROOT,
             stdout=output,
             stderr=output,
         )
+    _started.append(process)
+    return process
 
 
 def kill_something(worker: subprocess.Popen, chance: random.Random) -> str:
@@ -57,7 +61,13 @@ def kill_something(worker: subprocess.Popen, chance: random.Random) -> str:
 
 def measure(mode: str, options: argparse.Namespace) -> bool:
     with tempfile.TemporaryDirectory() as directory, a_site(mode) as site:
-        return _measure(site, options, Path(directory))
+        try:
+            return _measure(site, options, Path(directory))
+        finally:
+            for process in _started:
+                process.kill()
+                process.wait()
+            _started.clear()
 
 
 def _measure(site: Site, options: argparse.Namespace, directory: Path) -> bool:
