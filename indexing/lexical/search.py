@@ -135,7 +135,9 @@ def _add_words(
     postings = 0
     for count, word in there[:MOST_WORDS]:
         postings += count
-        if chosen and postings > MOST_POSTINGS:
+        # What a third of many sections have hardly tells them apart.
+        says_nothing = count >= _FREQUENT and 3 * count > totals.sections
+        if chosen and (postings > MOST_POSTINGS or says_nothing):
             break
         chosen.append(word)
     if len(chosen) < len(there):
