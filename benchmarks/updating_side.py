@@ -12,13 +12,12 @@ import django
 
 django.setup()
 
-from indexing.sections.split import split  # noqa: E402
-
 from indexing.choices import Mode  # noqa: E402
 from indexing.models import IndexedDocument, Section  # noqa: E402
 from indexing.search.options import SearchOptions  # noqa: E402
 from indexing.search.service import search  # noqa: E402
 from indexing.sections.limits import limits  # noqa: E402
+from indexing.sections.split import split  # noqa: E402
 from projects.access import OPERATOR  # noqa: E402
 from projects.choices import Source  # noqa: E402
 from projects.models import Document, Project  # noqa: E402

@@ -261,3 +261,15 @@ def test_a_query_made_by_hand(project):
     (section,) = add(project, "tide")
     query = Query(text="tide", language="en", words=("tide",))
     assert set(find(query, project_ids=[project.pk], documents=None, limit=1).scores) == {section}
+
+
+def test_what_a_third_of_many_sections_have_is_not_looked_for_beside_rarer_words(
+    project, monkeypatch
+):
+    monkeypatch.setattr(search, "_FREQUENT", 4)
+    sections = add(project, *(f"tide {word}" for word in ("anchor", "buoy", "chart", "keeper")))
+
+    found = ask("tide anchor", project)
+    assert list(found.scores) == sections[:1]
+    assert not found.exact
+    assert set(ask("tide", project).scores) == set(sections)
