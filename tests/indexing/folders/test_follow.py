@@ -163,14 +163,14 @@ def test_a_file_that_is_being_written_is_not_taken_for_whole(folder, follow):
 def test_a_burst(folder, follow):
     follow(folder)
     for number in range(1000):
-        path = folder.path / f"{number % 10}" / f"{number}.md"
+        path = folder.path / f"{number // 100}" / f"{number}.md"
         path.parent.mkdir(exist_ok=True)
         path.write_text(f"# {number}\n")
     wait_for("all of them", lambda: Document.objects.count() == 1000)
     for number in range(0, 1000, 2):
-        (folder.path / f"{number % 10}" / f"{number}.md").write_text(f"# {number}, changed\n")
+        (folder.path / f"{number // 100}" / f"{number}.md").write_text(f"# {number}, changed\n")
     for number in range(1, 1000, 2):
-        (folder.path / f"{number % 10}" / f"{number}.md").unlink()
+        (folder.path / f"{number // 100}" / f"{number}.md").unlink()
     wait_for("the even ones", lambda: Document.objects.count() == 500)
     wait_for(
         "all changes",
