@@ -24,7 +24,8 @@ from glossary_site.jobs.sweep import (
 )
 from tests.jobs.running import WORKER, begin, let_lease_lapse, perform, state_of
 
-pytestmark = pytest.mark.django_db(transaction=True)
+# One Redis for all: those who count what is in its queues must not do so at the same time.
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("processes")]
 
 
 def ago(seconds: float):
