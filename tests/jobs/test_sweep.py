@@ -24,8 +24,7 @@ from glossary_site.jobs.sweep import (
 )
 from tests.jobs.running import WORKER, begin, let_lease_lapse, perform, state_of
 
-# One Redis for all: those who count what is in its queues must not do so at the same time.
-pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.xdist_group("processes")]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def ago(seconds: float):

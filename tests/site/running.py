@@ -24,10 +24,12 @@ import psycopg
 import redis
 
 from glossary_site.env import ROOT
+from tests.spaces import redis_space
 
 # Long, because it is only reached when something is broken or the machine is very busy.
 PATIENCE = 60.0
-# From the numbered space that the suite itself uses to the one for the processes of a test.
+# From the first numbered space that the suite itself uses (each test process has the next) to the
+# one for the processes of a test.
 REDIS_DISTANCE = 14
 QUEUE_KEYS = ("django_q:glossary:q", "django_q:glossary-long:q")
 
@@ -246,10 +248,8 @@ def migrated_site(directory: Path, **environment: str) -> Iterator[Site]:
 def scratch_servers() -> Iterator[dict[str, str]]:
     """Addresses for one test of the servers that the suite runs on, if it does."""
     servers = {}
-    if cache := os.environ.get("REDIS_URL"):
-        address = urlsplit(cache)
-        space = int(address.path.strip("/") or 0) + REDIS_DISTANCE
-        servers["REDIS_URL"] = address._replace(path=f"/{space}").geturl()
+    if shared := os.environ.get("TESTS_REDIS_URL"):
+        servers["REDIS_URL"] = redis_space(shared, REDIS_DISTANCE)
         with redis.from_url(servers["REDIS_URL"]) as connection:
             connection.delete(*QUEUE_KEYS)
     database = os.environ.get("DATABASE_URL", "")
