@@ -54,6 +54,7 @@ INSTALLED_APPS = [
     "glossary_site.llm",
     "projects",
     "indexing",
+    "runs",
 ]
 
 MIDDLEWARE = [
@@ -280,6 +281,10 @@ SPECTACULAR_SETTINGS = {
         "ProviderKindEnum": "glossary_site.llm.choices.ProviderKind",
         "ProcessStatusEnum": "glossary_site.llm.choices.ProcessStatus",
         "RequestStatusEnum": "indexing.choices.RequestStatus",
+        "TermStatusEnum": "projects.choices.TermStatus",
+        "RunStatusEnum": "runs.choices.Status",
+        "RunStepEnum": "runs.choices.Step",
+        "RunScopeEnum": "runs.choices.Scope",
     },
 }
 

@@ -19,7 +19,9 @@ urlpatterns = [
     path("api/", include("glossary_site.llm.api.urls")),
     path("api/", include("projects.api.urls")),
     path("api/", include("indexing.api.urls")),
+    path("api/", include("runs.api.urls")),
     path("api/", include("glossary_site.api.urls")),  # the last under api/: it ends in a 404
     path("", include("indexing.urls")),
+    path("", include("runs.urls")),
     path("", include("projects.urls")),
 ]

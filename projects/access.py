@@ -23,7 +23,8 @@ class Action(Enum):
     """What can be done in a project, with the least role that may do it."""
 
     VIEW = Role.VIEWER
-    EDIT_DOCUMENTS = Role.EDITOR
+    # Documents, terms and the glossary; and runs, which may cost money, within the budget.
+    EDIT = Role.EDITOR
     # Settings, members and the end of a project are its owners' business.
     MANAGE = Role.OWNER
 

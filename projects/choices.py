@@ -50,3 +50,39 @@ class Outcome(StrEnum):
     UPDATED = "updated"
     UNCHANGED = "unchanged"
     REFUSED = "refused"
+
+
+class TermStatus(TextChoices):
+    """Whether a term gets an entry, and who said so."""
+
+    CANDIDATE = "candidate", _("Candidate")
+    REQUIRED = "required", _("Required")
+    EXCLUDED = "excluded", _("Excluded")
+    # Left out by the extraction, as common nouns are; people may think otherwise.
+    AUTO_EXCLUDED = "auto_excluded", _("Excluded automatically")
+
+
+# What gets an entry, and what does not.
+IN_GLOSSARY = (TermStatus.CANDIDATE, TermStatus.REQUIRED)
+LEFT_OUT = (TermStatus.EXCLUDED, TermStatus.AUTO_EXCLUDED)
+
+
+class Category(TextChoices):
+    """The kinds of terms that every project has; projects add their own (`TermCategory`)."""
+
+    PERSON_NAME = "person_name", _("Person")
+    PLACE_NAME = "place_name", _("Place")
+    ORGANIZATION = "organization", _("Organisation")
+    TITLE = "title", _("Title")
+    TECHNICAL_TERM = "technical_term", _("Technical term")
+    COMMON_NOUN = "common_noun", _("Common noun")
+
+
+class Change(TextChoices):
+    """What a revision of an entry was."""
+
+    CREATED = "created", _("Added")
+    EDITED = "edited", _("Edited")
+    PUBLISHED = "published", _("Published from a run")
+    DELETED = "deleted", _("Deleted")
+    UNDONE = "undone", _("Undone")

@@ -1,6 +1,6 @@
 """What the list of projects shows of each one, in one query however many there are.
 
-Apps above this one add their own facts (terms, last run) when they are ready: the list cannot ask
+Apps above this one add their own facts (issues, last run) when they are ready: the list cannot ask
 them, because imports point the other way.
 """
 
@@ -15,7 +15,7 @@ from django.utils.translation import gettext_lazy as _
 
 from glossary_site.jobs.choices import ACTIVE
 from glossary_site.jobs.models import JobRun
-from projects.models import Document, Membership, Project
+from projects.models import Document, Membership, Project, Term
 from projects.querysets import ProjectQuerySet
 
 
@@ -48,6 +48,12 @@ def _active_work() -> Combinable:
     return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
 
 
+def _terms() -> Combinable:
+    """Those that get an entry, or would: not what was left out."""
+    rows = Term.objects.in_glossary().filter(project=OuterRef("pk")).order_by().values("project")
+    return Coalesce(Subquery(rows.annotate(n=Count("pk")).values("n")), 0)
+
+
 def _last_change() -> Combinable:
     rows = Document.objects.filter(project=OuterRef("pk")).order_by().values("project")
     return Coalesce(Subquery(rows.annotate(last=Max("updated_at")).values("last")), "updated_at")
@@ -55,6 +61,7 @@ def _last_change() -> Combinable:
 
 FACTS: list[Fact] = [
     Fact("documents", _("Documents"), count_of(Document)),
+    Fact("terms", _("Terms"), _terms),
     Fact("members", _("Members"), count_of(Membership)),
     Fact("active_work", _("Active work"), _active_work),
     Fact("changed", _("Changed"), _last_change, kind="time"),

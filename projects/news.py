@@ -23,7 +23,8 @@ from projects.choices import Role
 PROGRESS = (
     Q(type__startswith="job.")
     | Q(type__startswith="index.")
-    | Q(type__in=[llm_news.PROGRESS, llm_news.CHANGED])
+    | Q(type__in=[llm_news.PROGRESS, llm_news.CHANGED, "run.progress"])
+    | Q(type__in=["terms.changed", "glossary.changed"])
 )
 
 Payload = dict[str, Any]
@@ -203,6 +204,81 @@ def _documents_deleted(payload: Payload) -> SafeString:
     return say(text, by=by(payload), n=n)
 
 
+def _entry_added(payload: Payload) -> SafeString:
+    return say(
+        _("%(by)s added %(term)s to the glossary."),
+        by=by(payload),
+        term=strong(payload.get("term", "")),
+    )
+
+
+def _entry_edited(payload: Payload) -> SafeString:
+    return say(
+        _("%(by)s edited the entry %(term)s."),
+        by=by(payload),
+        term=strong(payload.get("term", "")),
+    )
+
+
+def _entry_unlocked(payload: Payload) -> SafeString:
+    return say(
+        _("%(by)s lets runs change the entry %(term)s again."),
+        by=by(payload),
+        term=strong(payload.get("term", "")),
+    )
+
+
+def _entry_deleted(payload: Payload) -> SafeString:
+    return say(
+        _("%(by)s took %(term)s out of the glossary."),
+        by=by(payload),
+        term=strong(payload.get("term", "")),
+    )
+
+
+def _published(payload: Payload) -> SafeString:
+    created, updated = _count(payload, "created"), _count(payload, "updated")
+    if created and updated:
+        return say(
+            _(
+                "%(by)s published a run: entries that are new (%(created)s) or changed "
+                "(%(updated)s)."
+            ),
+            by=by(payload),
+            created=created,
+            updated=updated,
+        )
+    if updated:
+        text = ngettext(
+            "%(by)s published a run: %(n)s changed entry.",
+            "%(by)s published a run: %(n)s changed entries.",
+            updated,
+        )
+        return say(text, by=by(payload), n=updated)
+    text = ngettext(
+        "%(by)s published a run: %(n)s new entry.",
+        "%(by)s published a run: %(n)s new entries.",
+        created,
+    )
+    return say(text, by=by(payload), n=created)
+
+
+def _undone(payload: Payload) -> SafeString:
+    if term := payload.get("term"):
+        return say(
+            _("%(by)s took a change of the entry %(term)s back."),
+            by=by(payload),
+            term=strong(term),
+        )
+    n = _count(payload, "undone")
+    text = ngettext(
+        "%(by)s took the change of %(n)s entry back.",
+        "%(by)s took the changes of %(n)s entries back.",
+        n,
+    )
+    return say(text, by=by(payload), n=n)
+
+
 # Type of event → the icon beside it and the sentence.
 SENTENCES: dict[str, tuple[str, Sentence]] = {
     "project.created": ("book", _created),
@@ -215,4 +291,10 @@ SENTENCES: dict[str, tuple[str, Sentence]] = {
     "documents.stored": ("file", _documents_stored),
     "document.renamed": ("edit", _document_renamed),
     "documents.deleted": ("trash", _documents_deleted),
+    "glossary.published": ("book", _published),
+    "glossary.added": ("book", _entry_added),
+    "glossary.edited": ("edit", _entry_edited),
+    "glossary.unlocked": ("edit", _entry_unlocked),
+    "glossary.deleted": ("trash", _entry_deleted),
+    "glossary.undone": ("undo", _undone),
 }

@@ -50,4 +50,6 @@ urlpatterns = [
     ),
     path("projects/<int:project_id>/activity/", activity.activity, name="project-activity"),
     path("projects/<int:project_id>/documents/", include("projects.urls_documents")),
+    path("projects/<int:project_id>/", include("projects.urls_terms")),
+    path("projects/<int:project_id>/glossary/", include("projects.urls_glossary")),
 ]

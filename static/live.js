@@ -7,6 +7,7 @@
      live:work                                       for the progress of background work
      live:glance                                     for the same, seldom: for parts that only count
      live:index                                      for changes of the search index
+     live:run, live:runs                             for each step of a run; and seldom, for its tables
      live:activity                                   for every other event
    While the socket is down the page asks the REST endpoint (data-live-poll) every few seconds, where
    there is one. With data-live-every="10" the parts are told every ten seconds in any case: where no
@@ -23,7 +24,7 @@
   const RETRY = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
   const QUIET = 500;
   const SELDOM = 3_000;
-  const EVERYTHING = ["documents", "members", "project", "activity", "work", "index", "operations"];
+  const EVERYTHING = ["documents", "members", "project", "activity", "work", "index", "operations", "terms", "glossary", "run", "runs"];
 
   let last = Number(status.dataset.liveAfter);
   let socket = null;
@@ -46,12 +47,31 @@
 
   function tell(name, quiet = QUIET) {
     if (waiting.has(name)) return;
-    const wait = Math.max(0, (told.get(name) ?? 0) + quiet - Date.now());
-    waiting.set(name, setTimeout(() => {
+    const dispatch = () => {
+      if (isBeingReplaced(name)) {
+        waiting.set(name, setTimeout(dispatch, AGAIN));
+        return;
+      }
       waiting.delete(name);
       told.set(name, Date.now());
       document.body.dispatchEvent(new CustomEvent(`live:${name}`));
-    }, wait));
+    };
+    const wait = Math.max(0, (told.get(name) ?? 0) + quiet - Date.now());
+    waiting.set(name, setTimeout(dispatch, wait));
+  }
+
+  // A part that waits for its next version was asked for before this event, and does not hear of it
+  // any more: its successor does. So the event waits until that one is there and listens.
+  const AGAIN = 100;
+  const asked = new Map();
+  document.body.addEventListener("htmx:beforeSend", ({ detail }) => asked.set(detail.xhr, detail.target));
+  document.body.addEventListener("htmx:afterRequest", ({ detail }) => {
+    setTimeout(() => asked.delete(detail.xhr), AGAIN);
+  });
+
+  function isBeingReplaced(name) {
+    const hears = `[hx-trigger*="live:${name} "]`;
+    return [...asked.values()].some((part) => part.matches(hears) || part.querySelector(hears));
   }
 
   const FOLDED = { document: "documents", member: "members" };
@@ -66,6 +86,10 @@
         tell("glance", SELDOM);
       } else if (event.type.startsWith("index.")) {
         tell("index");
+      } else if (event.type.startsWith("run.")) {
+        tell("run");
+        tell("runs", SELDOM);
+        if (event.type !== "run.progress") tell("activity");
       } else {
         const kind = event.type.split(".")[0];
         tell(FOLDED[kind] ?? kind);

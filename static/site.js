@@ -160,6 +160,37 @@
   };
   let goUntil = 0;
 
+  // What a page can do by a single key has data-key: first with the rows that are chosen, then with
+  // the row that has the focus, then with the page.
+  function pressByKey(key) {
+    const named = `[data-key="${CSS.escape(key)}"]`;
+    const row = document.activeElement.closest("[data-rows] :is(tr, li)");
+    const control =
+      document.querySelector(`[data-chosen-bar]:not([hidden]) ${named}`) ??
+      row?.querySelector(named) ??
+      document.querySelector(`${named}:not([data-rows] *, [data-chosen-bar] *)`);
+    control?.click();
+    return Boolean(control);
+  }
+
+  // The search page has manners of its own (search.js).
+  const FILTER = "[data-filter]:not([data-ask] *)";
+
+  // What an input method has not settled yet is no word: each stroke would ask for another one.
+  document.addEventListener("input", (event) => {
+    if (event.isComposing && event.target.matches(FILTER)) event.stopPropagation();
+  }, true);
+  document.addEventListener("compositionend", (event) => {
+    if (event.target.matches(FILTER)) event.target.dispatchEvent(new Event("input", { bubbles: true }));
+  });
+  // The address of a list says what was asked for, and nothing of what was not.
+  document.addEventListener("htmx:configRequest", ({ detail }) => {
+    if (detail.verb !== "get" || !detail.elt.matches("form[role=search]")) return;
+    for (const [name, value] of [...detail.parameters.entries()]) {
+      if (value === "") detail.parameters.delete(name);
+    }
+  });
+
   function closeOnEscape(event) {
     const open = document.querySelector("details:is(.menu, .confirm)[open]");
     if (open) {
@@ -181,7 +212,13 @@
       closeOnEscape(event);
       return;
     }
-    if (event.target.closest("input, select, textarea, [contenteditable], dialog[open]")) return;
+    if (event.key === "ArrowDown" && event.target.matches(FILTER)) {
+      event.preventDefault();
+      moveRow(1);
+      return;
+    }
+    // A box that is ticked takes no letters; in everything else people write.
+    if (event.target.closest("input:not([type=checkbox]), select, textarea, [contenteditable], dialog[open]")) return;
     if (remembered("shortcuts") === "off") return;
     if (goUntil > Date.now()) {
       goUntil = 0;
@@ -192,7 +229,7 @@
       }
     } else if (event.key === "g") {
       goUntil = Date.now() + 1500;
-    } else if (Object.hasOwn(keys, event.key) && keys[event.key]()) {
+    } else if (Object.hasOwn(keys, event.key) ? keys[event.key]() : pressByKey(event.key)) {
       event.preventDefault();
     }
   });

@@ -5,9 +5,21 @@ from itertools import count
 from glossary_site.people.models import User
 from projects.access import OPERATOR
 from projects.choices import Role, Source
-from projects.models import Document, Membership, Project
+from projects.models import (
+    Document,
+    GlossaryEntry,
+    Membership,
+    Project,
+    SynonymGroup,
+    Term,
+    TermCategory,
+)
+from projects.services import synonyms
+from projects.services.categories import add_category
 from projects.services.documents import store_document
+from projects.services.glossary import add_entry
 from projects.services.projects import create_project
+from projects.services.terms import add_term
 
 _serial = count(1)
 PASSWORD = "correct horse battery staple"
@@ -41,3 +53,28 @@ def make_document(project: Project, path: str = "", content: str = "# Title\n\nT
         actor=OPERATOR,
     )
     return Document.objects.get(pk=stored.document_id)
+
+
+def make_term(project: Project, text: str = "", **fields) -> Term:
+    return add_term(
+        project=project, text=text or f"term x{next(_serial)}", actor=OPERATOR, **fields
+    )
+
+
+def make_group(project: Project) -> SynonymGroup:
+    """Three terms that mean the same."""
+    primary, *others = [make_term(project) for _ in range(3)]
+    return synonyms.make_group(project=project, primary=primary, terms=others, actor=OPERATOR)
+
+
+def make_category(project: Project, name: str = "") -> TermCategory:
+    return add_category(project=project, name=name or f"Kind {next(_serial)}", actor=OPERATOR)
+
+
+def make_entry(project: Project, term: str = "", **fields) -> GlossaryEntry:
+    return add_entry(
+        project=project,
+        term=term or f"entry x{next(_serial)}",
+        actor=OPERATOR,
+        **{"definition": "What it means.", **fields},
+    )

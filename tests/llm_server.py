@@ -28,6 +28,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from tests.llm_peer import glossary
 from tests.llm_peer.answers import Answer, Script
 from tests.llm_peer.control import RemoteServer
 from tests.llm_peer.faults import Fault
@@ -68,7 +69,10 @@ def running_server(*, ledger: Path | None = None, **options: Any) -> Iterator[Se
 @contextmanager
 def server_process(*, ledger: Path, **options: Any) -> Iterator[RemoteServer]:
     """A server in a process of its own; the options are those of the command line."""
-    arguments = [f"--{name.replace('_', '-')}={value}" for name, value in options.items()]
+    arguments = [
+        f"--{name.replace('_', '-')}" + ("" if value is True else f"={value}")
+        for name, value in options.items()
+    ]
     process = subprocess.Popen(
         [
             sys.executable,
@@ -119,9 +123,12 @@ def main() -> None:
     parser.add_argument("--delay", type=float, default=0.0, help="seconds before each answer")
     parser.add_argument("--api-key", help="refuse any other")
     parser.add_argument("--batch-seconds", type=float, help="batches complete by time, in so long")
+    parser.add_argument("--glossary", action="store_true", help="answer what the pipeline asks")
     parser.add_argument("--with-parent", action="store_true", help="end when the starter does")
     options = vars(parser.parse_args())
     port, with_parent = options.pop("port"), options.pop("with_parent")
+    if options.pop("glossary"):
+        options["answers"] = glossary.answer
     asyncio.run(_serve_until_signalled(Server(**options), port, with_parent=with_parent))
 
 

@@ -1,9 +1,11 @@
 """Which provider answers for a scope.
 
 Its own row, else the site's row, else the environment, else the built-in engine. A row that is
-switched off is passed over.
+switched off is passed over. A command may have another one answer while it runs.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -53,7 +55,25 @@ class ProviderConfig:
         return self.origin is Origin.ENVIRONMENT
 
 
+# Of this process, and so of all its threads: whoever names another one has the process to himself.
+_instead: ProviderConfig | None = None
+
+
+@contextmanager
+def overriding(config: ProviderConfig) -> Iterator[None]:
+    """Within it, this process asks that provider, whatever is chosen for a scope. Not for the web
+    process or a worker, which answer for many at once."""
+    global _instead
+    before, _instead = _instead, config
+    try:
+        yield
+    finally:
+        _instead = before
+
+
 def provider_for(scope: str) -> ProviderConfig:
+    if _instead is not None:
+        return _instead
     rows = {
         row.scope: row for row in Provider.objects.filter(scope__in={scope, SITE}, enabled=True)
     }

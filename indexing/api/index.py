@@ -66,7 +66,7 @@ class IndexRequestRetry(ProjectView):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, project_id: int, request_id: int) -> Response:
-        project = self.project(Action.EDIT_DOCUMENTS)
+        project = self.project(Action.EDIT)
         if retry_requests(project=project, actor=self.actor, request_ids=[request_id]):
             return Response(IndexRequestSerializer(request_of(project, request_id)).data)
         found = request_of(project, request_id)
@@ -88,7 +88,7 @@ class IndexRetry(ProjectView):
         errors=[403, 404],
     )
     def post(self, request: Request, project_id: int) -> Response:
-        count = retry_requests(project=self.project(Action.EDIT_DOCUMENTS), actor=self.actor)
+        count = retry_requests(project=self.project(Action.EDIT), actor=self.actor)
         return Response({"requests": count}, status=status.HTTP_202_ACCEPTED)
 
 
@@ -103,7 +103,7 @@ class IndexRebuild(ProjectView):
         errors=[400, 403, 404, 413, 415],
     )
     def post(self, request: Request, project_id: int) -> Response:
-        project = self.project(Action.EDIT_DOCUMENTS)
+        project = self.project(Action.EDIT)
         wish = self.body(RebuildSerializer)
         count = rebuild(
             project=project, actor=self.actor, paths=wish.get("paths"), force=wish["force"]

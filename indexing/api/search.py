@@ -18,7 +18,9 @@ TAG = "search"
 DESCRIPTION = (
     "Sections, the best first. Each says whether the document has changed since it was indexed "
     "(`isLatest`) and whether it is about to be indexed anew (`hasPendingUpdate`). A query without "
-    "words gives no results and a notice, not an error."
+    "words gives no results and a notice, not an error. Once the project has a glossary, each "
+    "result names the terms that stand in it (`terms`), and a query that is a term gets its "
+    "definition (`entry`)."
 )
 
 

@@ -19,6 +19,7 @@ from indexing.search.options import (
     MOST_RESULTS,
     QUERY_CHARACTERS,
 )
+from indexing.search.terms import MOST_TERMS
 
 PATTERN_LENGTH = 1000
 
@@ -89,6 +90,25 @@ class SearchQuerySerializer(serializers.Serializer[Any]):
         return min(limit, MOST_RESULTS)
 
 
+class TermHereSerializer(serializers.Serializer[Any]):
+    """A term of the project's glossary."""
+
+    id = serializers.IntegerField(help_text="Of its entry.")
+    term = serializers.CharField()
+    url = serializers.CharField(help_text="The page of the entry.")
+
+
+class EntryAskedSerializer(TermHereSerializer):
+    """An entry of the glossary that the query asks for by its name."""
+
+    definition = serializers.CharField()
+    aliases = serializers.ListField(child=serializers.CharField())
+    supported = serializers.BooleanField(
+        help_text="False: what it rests on cannot be found in the documents."
+    )
+    needsReview = serializers.BooleanField(source="needs_review")
+
+
 class SearchResultSerializer(serializers.Serializer[Any]):
     """A section that was found."""
 
@@ -130,6 +150,10 @@ class SearchResultSerializer(serializers.Serializer[Any]):
         source="document_hash", help_text="The SHA-256 of the text that was found."
     )
     indexedAt = serializers.DateTimeField(source="indexed_at")
+    terms = TermHereSerializer(
+        many=True,
+        help_text=f"Of the glossary, that stand in the section: the best, at most {MOST_TERMS}.",
+    )
 
 
 class SearchAnswerSerializer(serializers.Serializer[Any]):
@@ -141,6 +165,11 @@ class SearchAnswerSerializer(serializers.Serializer[Any]):
     results = SearchResultSerializer(many=True)
     notices = serializers.ListField(
         child=serializers.CharField(), help_text="What the reader should know, in sentences."
+    )
+    entry = EntryAskedSerializer(
+        allow_null=True,
+        help_text="What the glossary says, when the query is one of its terms. Null when it is "
+        "not, and in a search of several projects.",
     )
 
 

@@ -15,8 +15,10 @@ from functools import lru_cache
 from typing import Literal, NamedTuple
 
 import Stemmer
-from sudachipy import Dictionary, SplitMode
+from sudachipy import SplitMode
 from sudachipy import Tokenizer as Sudachi
+
+from projects.terms.sudachi import dictionary
 
 Language = Literal["ja", "en"]
 
@@ -58,8 +60,6 @@ _SHORT_RUN = 8
 # サーバー is サーバ, but キー is not キ.
 _LONG_VOWEL_FROM = 4
 
-_dictionary_lock = threading.Lock()
-_dictionary: Dictionary | None = None
 _of_thread = threading.local()
 
 
@@ -252,14 +252,10 @@ def _stem(word: str) -> str:
 
 def _sudachi() -> Sudachi:
     """One for each thread, as it must not be used by two at once; the dictionary is shared."""
-    global _dictionary
     sudachi: Sudachi | None = getattr(_of_thread, "sudachi", None)
     if sudachi is None:
-        with _dictionary_lock:
-            if _dictionary is None:
-                _dictionary = Dictionary()
         # No field but the surface is looked at.
-        sudachi = _of_thread.sudachi = _dictionary.tokenizer(SplitMode.A, fields=set())
+        sudachi = _of_thread.sudachi = dictionary().tokenizer(SplitMode.A, fields=set())
     return sudachi
 
 

@@ -10,6 +10,19 @@ from pydantic import BaseModel, Field
 from indexing.choices import IndexStatus
 
 
+class TermHere(BaseModel):
+    id: int
+    term: str
+    url: str
+
+
+class EntryAsked(TermHere):
+    definition: str
+    aliases: list[str]
+    supported: bool
+    needsReview: bool
+
+
 class FoundSection(BaseModel):
     documentPath: str
     heading: str
@@ -31,6 +44,9 @@ class FoundSection(BaseModel):
     sectionId: int = Field(description="For get_section.")
     documentHash: str
     indexedAt: datetime
+    terms: list[TermHere] = Field(
+        description="Terms of the team's glossary in this section, for look_up_term."
+    )
 
 
 class SearchAnswer(BaseModel):
@@ -39,6 +55,10 @@ class SearchAnswer(BaseModel):
     totalIsExact: bool = Field(description="False: there are more than total.")
     results: list[FoundSection]
     notices: list[str]
+    entry: EntryAsked | None = Field(
+        description="What the glossary says, when the query is one of its terms and one project "
+        "was asked; else null."
+    )
 
 
 class Passage(BaseModel):
@@ -101,3 +121,46 @@ class ProjectState(BaseModel):
 
 class StatusAnswer(BaseModel):
     projects: list[ProjectState]
+
+
+class Evidence(BaseModel):
+    """Words of a document that a definition rests on."""
+
+    documentId: int | None = Field(description="Null: the document is gone.")
+    documentPath: str
+    lineStart: int
+    lineEnd: int
+    headingPath: list[str]
+    quote: str
+    isLatest: bool = Field(
+        description="Whether the lines were counted in the text the document has now."
+    )
+
+
+class GlossaryTerm(BaseModel):
+    entryId: int
+    projectId: int
+    projectName: str
+    term: str
+    definition: str
+    category: str
+    aliases: list[str]
+    related: list[str]
+    confidence: float = Field(description="From 0 to 1.")
+    supported: bool = Field(
+        description="False: what it says it rests on cannot be found in the documents."
+    )
+    needsReview: bool = Field(description="Written by a machine that was not sure.")
+    evidence: list[Evidence]
+
+
+class NearTerm(BaseModel):
+    term: str
+    projectId: int
+    projectName: str
+
+
+class TermAnswer(BaseModel):
+    asked: str
+    entries: list[GlossaryTerm] = Field(description="Empty: no glossary has the term.")
+    nearest: list[NearTerm] = Field(description="Terms like it, where there is no entry.")

@@ -2,13 +2,23 @@
 
 from collections.abc import Sequence
 
-from indexing.mcp.answers import DocumentsAnswer, Passage, ProjectState, SectionAnswer
+from indexing.mcp.answers import (
+    DocumentsAnswer,
+    Evidence,
+    GlossaryTerm,
+    Passage,
+    ProjectState,
+    SectionAnswer,
+    TermAnswer,
+)
 from indexing.search.options import SearchPage, SearchResult
 
 
 def of_search(page: SearchPage) -> str:
     found = f"{page.total}{'' if page.total_is_exact else ' or more'}"
     parts = [f'{found} result(s) for "{page.options.query}"']
+    if page.entry:
+        parts.append(f"The glossary, {page.entry.term}: {page.entry.definition}")
     if page.results:
         first = page.options.offset + 1
         parts[0] += f", here {first} to {page.options.offset + len(page.results)}"
@@ -27,7 +37,14 @@ def _result(number: int, result: SearchResult) -> str:
         f"   project {result.project_id} ({result.project_name}), document {result.document_id}, "
         f"section {result.section_id}, score {result.score:.2f}\n"
         f"   {' '.join(result.snippet.split())}"
+        f"{_terms(result)}"
     )
+
+
+def _terms(result: SearchResult) -> str:
+    if not result.terms:
+        return ""
+    return f"\n   terms of the glossary: {', '.join(term.term for term in result.terms)}"
 
 
 def of_passage(passage: Passage) -> str:
@@ -74,4 +91,45 @@ def of_states(states: Sequence[ProjectState]) -> str:
         f"{state.documents} documents up to date, {state.sections} sections; "
         f"{state.pending} pending, {state.processing} processing, {state.failed} failed"
         for state in states
+    )
+
+
+def of_terms(answer: TermAnswer) -> str:
+    if answer.entries:
+        return "\n\n".join(map(_entry, answer.entries))
+    sentence = f'The glossary has no term "{answer.asked}".'
+    if not answer.nearest:
+        return f"{sentence} Use search to see how documents use it."
+    names = ", ".join(f"{near.term} (project {near.projectId})" for near in answer.nearest)
+    return f"{sentence} The nearest it has: {names}."
+
+
+def _entry(entry: GlossaryTerm) -> str:
+    lines = [
+        f"{entry.term} (project {entry.projectId}, {entry.projectName})",
+        entry.definition,
+    ]
+    if not entry.supported:
+        lines.append("Beware: what it says it rests on cannot be found in the documents.")
+    if entry.needsReview:
+        lines.append("Beware: nobody has reviewed it yet.")
+    if entry.aliases:
+        lines.append(f"Also called: {', '.join(entry.aliases)}")
+    if entry.related:
+        lines.append(f"Related: {', '.join(entry.related)}")
+    if entry.evidence:
+        lines.append("It rests on:")
+        lines += map(_evidence, entry.evidence)
+    return "\n".join(lines)
+
+
+def _evidence(piece: Evidence) -> str:
+    state = ""
+    if piece.documentId is None:
+        state = " [the document is gone]"
+    elif not piece.isLatest:
+        state = " [the document has changed since]"
+    return (
+        f"- {piece.documentPath}, lines {piece.lineStart}-{piece.lineEnd}{state}: "
+        f"{' '.join(piece.quote.split())}"
     )

@@ -26,8 +26,10 @@ from indexing.mcp.answers import (
     SearchAnswer,
     SectionAnswer,
     StatusAnswer,
+    TermAnswer,
 )
 from indexing.mcp.passages import lines_of
+from indexing.mcp.terms import look_up
 from indexing.models import Section
 from indexing.search.grouping import DEEPEST
 from indexing.search.options import (
@@ -41,6 +43,7 @@ from indexing.search.service import search
 from indexing.services.status import index_status, states_of
 from projects.access import Actor, visible_projects
 from projects.models import Document, DocumentVersion
+from projects.models.terms import TERM_LENGTH
 from projects.querysets import DocumentQuerySet
 
 MOST_DOCUMENTS = 100
@@ -134,6 +137,29 @@ class Tools:
             )
         )
         return answer(texts.of_search(page), SearchAnswerSerializer(page).data)
+
+    def look_up_term(
+        self,
+        term: Annotated[
+            str,
+            Field(
+                min_length=1,
+                max_length=TERM_LENGTH,
+                description="A term or another name of it, Japanese or English. Plural, capitals, "
+                "hyphens and long-vowel marks do not matter.",
+            ),
+        ],
+        project: ProjectName = None,
+    ) -> Annotated[CallToolResult, TermAnswer]:
+        """What the team means by a term: its definition in their glossary, its other names, related
+        terms, and the passages of documents that it rests on, each with path and lines.
+
+        Use this when a word may have a meaning of the team's own. Where no glossary has the term,
+        the answer says so and names the nearest ones; search shows how documents use it.
+        """
+        wanted = str(project) if project is not None else None
+        found = look_up(term, projects_meant(wanted, self._actor()))
+        return answer(texts.of_terms(found), found)
 
     def get_document(
         self,

@@ -1,6 +1,7 @@
 """From the sections that were found to what people and programs are shown."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from django.db.models import Exists, F, OuterRef
 
@@ -9,14 +10,18 @@ from indexing.lexical.query import Query
 from indexing.lexical.snippets import snippet
 from indexing.models import IndexRequest, Section
 from indexing.search.grouping import Group
-from indexing.search.options import SearchResult
+from indexing.search.options import EntryAsked, SearchResult
+from indexing.search.terms import Text, look_up
 from indexing.services.status import status_of
 
 SNIPPET_CHARACTERS = 240
 
 
-def answers(groups: Sequence[Group], query: Query) -> list[SearchResult]:
-    """Texts and states in one query; one more, where a section stands for others."""
+def answers(
+    groups: Sequence[Group], query: Query, project_ids: Sequence[int]
+) -> tuple[list[SearchResult], EntryAsked | None]:
+    """Texts and states in one query; one more, where a section stands for others; and what the
+    glossary has to say about them and the query."""
     coming = IndexRequest.objects.open().filter(document=OuterRef("document"))
     found = Section.objects.select_related("document", "project").defer(
         "heading_words", "words", "document__content"
@@ -27,11 +32,17 @@ def answers(groups: Sequence[Group], query: Query) -> list[SearchResult]:
     sections = best.in_bulk([group.best_id for group in groups])
     above = {group.section_id for group in groups if group.section_id is not None} - set(sections)
     headings = sections | (Section.objects.listed().in_bulk(above) if above else {})
-    return [
+    results = [
         _answer(group, sections[group.best_id], headings.get(group.section_id), query)
         for group in groups
         if group.best_id in sections
     ]
+    texts = [
+        Text(pk, section.project_id, f"{section.heading}\n\n{section.content}")
+        for pk, section in sections.items()
+    ]
+    terms, entry = look_up(texts, query, project_ids)
+    return [replace(result, terms=terms.get(result.section_id, ())) for result in results], entry
 
 
 def _answer(group: Group, best: Section, shown: Section | None, query: Query) -> SearchResult:

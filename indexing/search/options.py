@@ -4,6 +4,8 @@ a terminal."""
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from django.urls import reverse
+
 from indexing.choices import Freshness, IndexStatus, Mode
 from indexing.lexical.query import MOST_CHARACTERS
 
@@ -35,6 +37,40 @@ class SearchOptions:
 
 
 @dataclass(frozen=True)
+class TermHere:
+    """A term of the glossary that stands in what was found."""
+
+    id: int
+    project_id: int
+    term: str
+    language: str
+    # The first sentence of its definition.
+    summary: str
+
+    @property
+    def url(self) -> str:
+        return reverse("glossary-entry", args=[self.project_id, self.id])
+
+
+@dataclass(frozen=True)
+class EntryAsked:
+    """The entry of the glossary that somebody asks for by its name."""
+
+    id: int
+    project_id: int
+    term: str
+    language: str
+    definition: str
+    aliases: tuple[str, ...]
+    supported: bool
+    needs_review: bool
+
+    @property
+    def url(self) -> str:
+        return reverse("glossary-entry", args=[self.project_id, self.id])
+
+
+@dataclass(frozen=True)
 class SearchResult:
     project_id: int
     project_name: str
@@ -59,6 +95,8 @@ class SearchResult:
     # The text that was found: its hash, and when it was indexed.
     document_hash: str
     indexed_at: datetime
+    # Of the project's glossary, the best first; only some, where many stand in the section.
+    terms: tuple[TermHere, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,3 +108,5 @@ class SearchPage:
     total_is_exact: bool
     # What the reader should know: meaning could not be searched, words were left out, …
     notices: list[str] = field(default_factory=list)
+    # What the glossary says, when the query is one of its terms and only one project was asked.
+    entry: EntryAsked | None = None

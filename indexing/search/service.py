@@ -81,7 +81,8 @@ def _search(
     limit = max(CANDIDATES_GROUPED if options.depths else CANDIDATES, 2 * end)
     documents = documents_for(options)
     if documents == []:
-        return SearchPage(options, [], total=0, total_is_exact=True, notices=notices)
+        results, entry = answers([], query, options.project_ids)
+        return SearchPage(options, results, 0, total_is_exact=True, notices=notices, entry=entry)
     # What has to be there, or must not be, is a matter of words: meaning only orders the rest.
     strict = bool(query.phrases or query.excluded)
     found = Found(scores={}, total=0, exact=True)
@@ -101,10 +102,12 @@ def _search(
         notices.append(_("No section has these words. These are the nearest in meaning."))
     # What is beyond the candidates was only counted, and cannot be grouped.
     cut = len(found.scores) < found.total
+    results, entry = answers(groups[options.offset : end], query, options.project_ids)
     return SearchPage(
         options,
-        answers(groups[options.offset : end], query),
+        results,
         total=max(found.total, len(groups)) if cut else len(groups),
         total_is_exact=not cut and found.exact,
         notices=notices,
+        entry=entry,
     )

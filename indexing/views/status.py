@@ -74,13 +74,13 @@ def _eta(overview: IndexOverview) -> timedelta | None:
 
 @require_POST
 def retry_all(request: HttpRequest, project_id: int) -> HttpResponse:
-    project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
+    project = project_for(request.user, project_id, Action.EDIT)
     return _retry(request, project, None)
 
 
 @require_POST
 def retry(request: HttpRequest, project_id: int, request_id: int) -> HttpResponse:
-    project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
+    project = project_for(request.user, project_id, Action.EDIT)
     return _retry(request, project, [request_id])
 
 
@@ -100,7 +100,7 @@ def _retry(request: HttpRequest, project: Project, ids: list[int] | None) -> Htt
 
 @require_POST
 def rebuild_all(request: HttpRequest, project_id: int) -> HttpResponse:
-    project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
+    project = project_for(request.user, project_id, Action.EDIT)
     force = "force" in request.POST
     paths = [line.strip() for line in request.POST.get("paths", "").split("\n") if line.strip()]
     wish: dict[str, Any] = {"paths": paths or None, "force": force}

@@ -99,7 +99,7 @@ class DocumentList(DocumentView):
         errors=[400, 403, 404, 413, 415],
     )
     def post(self, request: Request, project_id: int) -> Response:
-        project = self.project(Action.EDIT_DOCUMENTS)
+        project = self.project(Action.EDIT)
         if (request.content_type or "").startswith(MultiPartParser.media_type):
             upload = self.body(UploadSerializer)
             incoming = incoming_from_request(upload["files"], upload.get("paths", []))
@@ -124,7 +124,7 @@ class DocumentBulk(ProjectView):
         errors=[400, 403, 404, 413, 415],
     )
     def post(self, request: Request, project_id: int) -> Response:
-        project = self.project(Action.EDIT_DOCUMENTS)
+        project = self.project(Action.EDIT)
         documents = self.body(DocumentsWriteSerializer)["documents"]
         return store_all(project=project, drafts=drafts_of(documents, limits()), actor=self.actor)
 
@@ -149,7 +149,7 @@ class DocumentDetail(DocumentView):
         errors=[400, 403, 404, 409, 413, 415],
     )
     def patch(self, request: Request, project_id: int, document_id: int) -> Response:
-        document = self.document(self.documents(Action.EDIT_DOCUMENTS).listed())
+        document = self.document(self.documents(Action.EDIT).listed())
         changes = self.body(DocumentWriteSerializer, partial=True)
         stored = update_document(document=document, source=Source.API, actor=self.actor, **changes)
         return Response(stored_row(stored))
@@ -162,7 +162,7 @@ class DocumentDetail(DocumentView):
         errors=[403, 404],
     )
     def delete(self, request: Request, project_id: int, document_id: int) -> Response:
-        project = self.project(Action.EDIT_DOCUMENTS)
+        project = self.project(Action.EDIT)
         if not delete_documents(project=project, ids=[document_id], actor=self.actor):
             raise Http404(_("This project has no such document."))
         return Response(status=status.HTTP_204_NO_CONTENT)

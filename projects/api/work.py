@@ -64,7 +64,7 @@ class JobCancel(ProjectView):
         errors=[400, 403, 404, 409, 413, 415],
     )
     def post(self, request: Request, project_id: int, run_id: int) -> Response:
-        project = self.project(Action.EDIT_DOCUMENTS)
+        project = self.project(Action.EDIT)
         run = run_of(project, run_id)
         reason = self.body(CancelSerializer).get("reason", "")
         cancel_run(run, actor=self.actor, reason=reason)
@@ -81,7 +81,7 @@ class JobRetry(ProjectView):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, project_id: int, run_id: int) -> Response:
-        project = self.project(Action.EDIT_DOCUMENTS)
+        project = self.project(Action.EDIT)
         attempt = retry_run(run_of(project, run_id), actor=self.actor)
         return Response(JobSerializer(run_of(project, attempt.pk)).data)
 
@@ -96,7 +96,7 @@ class ProcessCancel(ProjectView):
         errors=[400, 403, 404, 409, 413, 415],
     )
     def post(self, request: Request, project_id: int, process_id: UUID) -> Response:
-        project = self.project(Action.EDIT_DOCUMENTS)
+        project = self.project(Action.EDIT)
         process = process_of(project, process_id)
         reason = self.body(CancelSerializer).get("reason", "")
         processes.cancel(process.pk, actor=self.actor, reason=reason)
@@ -113,6 +113,6 @@ class ProcessRetry(ProjectView):
         errors=[403, 404, 409],
     )
     def post(self, request: Request, project_id: int, process_id: UUID) -> Response:
-        project = self.project(Action.EDIT_DOCUMENTS)
+        project = self.project(Action.EDIT)
         processes.retry(process_of(project, process_id).pk, actor=self.actor)
         return Response(ProcessSerializer(process_of(project, process_id)).data)

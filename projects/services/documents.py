@@ -24,6 +24,7 @@ from projects.intake.paths import clean_path
 from projects.intake.texts import draft_of
 from projects.limits import limits
 from projects.models import Document, DocumentVersion, Project
+from projects.services.locking import lock_project
 
 CHUNK_FILES = 200
 CHUNK_CHARACTERS = 4_000_000
@@ -95,19 +96,11 @@ def _chunks(drafts: Iterable[Draft | Rejected]) -> Iterator[list[Draft | Rejecte
         yield chunk
 
 
-def _lock(project: Project) -> None:
-    """The project's row is the lock: two uploads of one path make two versions, not an error, and
-    nothing is written into a project that is being deleted. Whoever only refers to the project, as
-    those who index its documents, does not wait (`no_key`)."""
-    if not Project.objects.select_for_update(no_key=True).filter(pk=project.pk).exists():
-        raise Refusal("project_gone", _("The project was deleted meanwhile."), status=404)
-
-
 @transaction.atomic
 def _store_chunk(
     project: Project, chunk: dict[str, Draft], source: Source, actor: Actor
 ) -> dict[str, Stored]:
-    _lock(project)
+    lock_project(project)
     present = {
         document.path: document
         for document in Document.objects.filter(project=project, path__in=chunk).only(
@@ -197,7 +190,7 @@ def update_document(
     """Rename a document, give it a new text, or both in one step."""
     # Texts are stored by path. With both rows locked, the project's first as everywhere, nobody can
     # rename the document between finding and writing it.
-    _lock(document.project)
+    lock_project(document.project)
     rows = Document.objects.select_for_update(of=("self",)).select_related("project").listed()
     locked = rows.filter(pk=document.pk).first()
     if locked is None:
@@ -227,7 +220,7 @@ def rename_document(*, document: Document, path: str, actor: Actor) -> Document:
     try:
         with transaction.atomic():
             # Nobody may be writing a new document to that path.
-            _lock(document.project)
+            lock_project(document.project)
             if not Document.objects.filter(pk=document.pk).update(path=path):
                 raise _document_gone()
             publish(
@@ -254,7 +247,7 @@ def lock_documents(documents: QuerySet[Document]) -> dict[int, str]:
 @transaction.atomic
 def delete_documents(*, project: Project, ids: Iterable[int], actor: Actor) -> int:
     """Remove documents with their history; returns how many there were."""
-    _lock(project)
+    lock_project(project)
     documents = Document.objects.filter(project=project, pk__in=list(ids))
     locked = lock_documents(documents)
     if not locked:

@@ -17,6 +17,8 @@ from projects.choices import Format, Language, Role, Source
 from projects.intake.files import Draft
 from projects.models import Membership, Project
 from projects.services.documents import lock_documents, store_documents
+from projects.services.terms.copying import copy_lists
+from projects.stopping import stop_all
 
 # What a clone takes over from the project it is made from.
 SETTINGS = ("description", "language")
@@ -67,7 +69,8 @@ def update_project(*, project: Project, actor: Actor, **changes: str) -> Project
 
 @transaction.atomic
 def clone_project(*, project: Project, actor: Actor, name: str) -> Project:
-    """A new project with the same settings and the present text of every document."""
+    """A new project with the same settings, the present text of every document, and what people
+    have said about terms."""
     settings = {key: getattr(project, key) for key in SETTINGS}
     clone = create_project(actor=actor, name=name, **settings)
     documents = project.documents.order_by("path").iterator(chunk_size=CLONE_CHUNK)
@@ -82,12 +85,20 @@ def clone_project(*, project: Project, actor: Actor, name: str) -> Project:
     )
     for _stored in store_documents(project=clone, drafts=drafts, source=Source.CLONE, actor=actor):
         pass
+    copy_lists(project=project, clone=clone)
     return clone
 
 
-@transaction.atomic
 def delete_project(*, project: Project, actor: Actor) -> None:
     """Remove a project with everything in it. Its feed ends with the news, for open pages."""
+    # Before it is locked: whoever works for it may have to look at its row at the end of what it is
+    # writing, and we would wait for each other.
+    stop_all(project, actor)
+    _delete(project, actor)
+
+
+@transaction.atomic
+def _delete(project: Project, actor: Actor) -> None:
     # Before its feed, as everywhere: those who index are in the middle of some of its documents.
     Project.objects.select_for_update().filter(pk=project.pk).first()
     lock_documents(project.documents.all())

@@ -75,7 +75,7 @@ def document_list(request: HttpRequest, project_id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def rename(request: HttpRequest, project_id: int, document_id: int) -> HttpResponse:
-    project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
+    project = project_for(request.user, project_id, Action.EDIT)
     document = document_of(project, document_id)
     sent = request.method == "POST"
     form = RenameForm(request.POST if sent else None, initial={"path": document.path})
@@ -96,7 +96,7 @@ def rename(request: HttpRequest, project_id: int, document_id: int) -> HttpRespo
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: HttpRequest, project_id: int, document_id: int) -> HttpResponse:
-    project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
+    project = project_for(request.user, project_id, Action.EDIT)
     document = document_of(project, document_id)
     return _delete(request, project, [document.pk], back=document.get_absolute_url())
 
@@ -104,7 +104,7 @@ def delete(request: HttpRequest, project_id: int, document_id: int) -> HttpRespo
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete_several(request: HttpRequest, project_id: int) -> HttpResponse:
     """The list sends the chosen ids here: first to be asked (GET), then to delete (POST)."""
-    project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
+    project = project_for(request.user, project_id, Action.EDIT)
     chosen = request.POST if request.method == "POST" else request.GET
     ids = [pk for pk in map(number_in, chosen.getlist("ids")) if pk is not None]
     return _delete(request, project, ids, back="")

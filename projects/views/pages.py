@@ -21,7 +21,7 @@ def project_context(request: HttpRequest, project: Project, tab: str) -> dict[st
         "tab": tab,
         "live_after": live_after,
         "role": role,
-        "can_edit": allows(role, Action.EDIT_DOCUMENTS),
+        "can_edit": allows(role, Action.EDIT),
         "can_manage": allows(role, Action.MANAGE),
         "document_count": project.documents.count(),
         "member_count": project.memberships.count(),

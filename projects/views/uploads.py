@@ -26,7 +26,7 @@ from projects.views.pages import project_context
 
 @require_safe
 def add(request: HttpRequest, project_id: int) -> HttpResponse:
-    project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
+    project = project_for(request.user, project_id, Action.EDIT)
     return _add_page(request, project, PasteForm())
 
 
@@ -49,7 +49,7 @@ def _add_page(
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: HttpRequest, project_id: int) -> HttpResponse:
     """Takes a form with files, or a batch of them from upload.js, which wants only the rows."""
-    project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
+    project = project_for(request.user, project_id, Action.EDIT)
     if request.method != "POST":
         return redirect("document-add", project.pk)
     files = request.FILES.getlist("files")
@@ -83,7 +83,7 @@ def upload(request: HttpRequest, project_id: int) -> HttpResponse:
 
 @require_http_methods(["GET", "HEAD", "POST"])
 def paste(request: HttpRequest, project_id: int) -> HttpResponse:
-    project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
+    project = project_for(request.user, project_id, Action.EDIT)
     if request.method != "POST":
         return redirect("document-add", project.pk)
     form = PasteForm(request.POST)

@@ -30,7 +30,7 @@ def work(request: HttpRequest, project_id: int) -> HttpResponse:
 
 @require_POST
 def cancel_job(request: HttpRequest, project_id: int, run_id: int) -> HttpResponse:
-    project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
+    project = project_for(request.user, project_id, Action.EDIT)
     run = run_of(project, run_id)
     return _do(
         request,
@@ -42,7 +42,7 @@ def cancel_job(request: HttpRequest, project_id: int, run_id: int) -> HttpRespon
 
 @require_POST
 def retry_job(request: HttpRequest, project_id: int, run_id: int) -> HttpResponse:
-    project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
+    project = project_for(request.user, project_id, Action.EDIT)
     run = run_of(project, run_id)
     return _do(
         request,
@@ -54,7 +54,7 @@ def retry_job(request: HttpRequest, project_id: int, run_id: int) -> HttpRespons
 
 @require_POST
 def cancel_process(request: HttpRequest, project_id: int, process_id: UUID) -> HttpResponse:
-    project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
+    project = project_for(request.user, project_id, Action.EDIT)
     process = process_of(project, process_id)
     return _do(
         request,
@@ -66,7 +66,7 @@ def cancel_process(request: HttpRequest, project_id: int, process_id: UUID) -> H
 
 @require_POST
 def retry_process(request: HttpRequest, project_id: int, process_id: UUID) -> HttpResponse:
-    project = project_for(request.user, project_id, Action.EDIT_DOCUMENTS)
+    project = project_for(request.user, project_id, Action.EDIT)
     process = process_of(project, process_id)
     return _do(
         request,

@@ -21,9 +21,11 @@ from glossary_site.jobs.services.enqueue import enqueue
 from glossary_site.people.services import create_token
 from indexing.models import IndexRequest
 from indexing.services.requests import fail, take
-from tests.factories import make_document
+from runs.choices import Status
+from tests.factories import make_category, make_document, make_entry, make_group, make_term
 from tests.jobs.scene import allow, make_worker
 from tests.llm.working import enqueued, questions, work_to_end
+from tests.runs.made import add_entries, add_failure, add_issue, make_run
 
 CHECKS = [
     not_a_server_error,
@@ -40,6 +42,12 @@ OPERATIONS = {
 }
 # A stream has no end.
 del OPERATIONS["GET /api/projects/{project_id}/events/stream"]
+del OPERATIONS["GET /api/projects/{project_id}/runs/{run_id}/logs"]
+# What hardly any made-up text is fit for: an edit of the version that is there, and names.
+SENSIBLE = {
+    "PATCH /api/projects/{project_id}/glossary/{entry_id}": {"version": 1, "definition": "x"},
+    "POST /api/projects/{project_id}/synonym-groups": {"primary": "a", "members": ["b"]},
+}
 
 budget = settings(
     max_examples=15,
@@ -69,6 +77,8 @@ def world(one_connection, project, owner, viewer, outsider):
     _token, secret = create_token(user=owner, name="fuzz")
     make_document(project, "guide/a.md", "# A\n")
     document = make_document(project, "guide/a.md", "# B\n")
+    group = make_group(project)
+    entry = make_entry(project)
     numbers = {
         "project_id": project.pk,
         "document_id": document.pk,
@@ -80,12 +90,36 @@ def world(one_connection, project, owner, viewer, outsider):
         ).pk,
         "node": make_worker().node,
         "process_id": enqueued(questions(1), scope=project.stream).pk,
+        "term_id": group.terms.exclude(pk=group.primary_id)[0].pk,
+        "group_id": group.pk,
+        "key": make_category(project).key,
+        "entry_id": entry.pk,
+        "revision_id": entry.revisions.get().pk,
+        "batch": str(entry.revisions.get().batch),
         # Only one that has failed can be tried again.
         "request_id": failed_request(project).pk,
     }
     # Only one that has ended can be tried again.
     ended = work_to_end(enqueued(questions(1), scope=project.stream))
     return {"Authorization": f"Bearer {secret}"}, numbers, ended.pk
+
+
+def numbers_of_run(project, label: str) -> dict[str, int]:
+    """A run that can be done what is asked for. Jobs have runs too, which are others."""
+    status, done = Status.COMPLETED, None
+    if label.startswith("DELETE"):
+        status, done = Status.RUNNING, 0
+    elif label.endswith("/resume"):
+        status, done = Status.CANCELLED, 0
+    run = make_run(project, status=status, done=done)
+    add_entries(run, {"berth": "A place for a ship."})
+    add_failure(run, "quay")
+    return {
+        "run_id": run.pk,
+        "provisional_id": run.provisional.get().pk,
+        "refined_id": run.refined.get().pk,
+        "issue_id": add_issue(run, "berth").pk,
+    }
 
 
 def failed_request(project) -> IndexRequest:
@@ -96,10 +130,15 @@ def failed_request(project) -> IndexRequest:
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
 @pytest.mark.parametrize("label", OPERATIONS)
-def test_nothing_breaks_and_the_schema_is_true(world, label, mode):
+def test_nothing_breaks_and_the_schema_is_true(world, project, label, mode):
     headers, numbers, ended_process = world
     if "{process_id}/retry" in label:
         numbers["process_id"] = ended_process
+    for listed in ("excluded", "required"):
+        if f"{listed}-terms/{{term_id}}" in label:
+            numbers["term_id"] = make_term(project, status=listed).pk
+    if any(f"/{word}" in label for word in ("runs", "provisional", "issues", "refined")):
+        numbers |= numbers_of_run(project, label)
     statuses: set[int] = set()
 
     @budget
@@ -111,6 +150,10 @@ def test_nothing_breaks_and_the_schema_is_true(world, label, mode):
                 case.path_parameters[name] = numbers[name]
         if isinstance(case.body, dict) and "username" in case.body and len(statuses) < 2:
             case.body["username"] = "otto"
+        if label in SENSIBLE and len(statuses) < 2 and mode is GenerationMode.POSITIVE:
+            case.body = SENSIBLE[label]
+        if case.query and "older" in case.query and len(statuses) < 2:
+            case.query = {"older": numbers["run_id"], "newer": numbers["run_id"]}
         with transaction.atomic():
             response = case.call(headers=headers)
             transaction.set_rollback(True)

@@ -10,8 +10,18 @@ from indexing.models import IndexRequest
 from projects.api.urls import urlpatterns as project_urls
 from projects.choices import Role
 from projects.models import Project
-from tests.factories import make_document, make_member, make_user
+from runs.api.urls import urlpatterns as run_urls
+from tests.factories import (
+    make_category,
+    make_document,
+    make_entry,
+    make_group,
+    make_member,
+    make_term,
+    make_user,
+)
 from tests.llm.working import enqueued, questions
+from tests.runs.made import add_entries, add_issue, make_run
 
 ANYBODY, VIEWER, EDITOR, OWNER = range(4)
 PEOPLE = ("outsider", "viewer", "editor", "owner")
@@ -20,6 +30,12 @@ DOCUMENT = PROJECT + "/documents/{document}"
 JOB = PROJECT + "/work/jobs/{job}"
 PROCESS = PROJECT + "/work/llm/{process}"
 INDEX = PROJECT + "/index"
+TERM = PROJECT + "/terms/{term}"
+GROUP = PROJECT + "/synonym-groups/{group}"
+GLOSSARY = PROJECT + "/glossary"
+RUNS = PROJECT + "/runs"
+RUN = RUNS + "/{run}"
+ENTRY = GLOSSARY + "/{entry}"
 
 # Method, address, body, the least that may do it, and the status they get.
 ENDPOINTS = [
@@ -54,6 +70,65 @@ ENDPOINTS = [
     ("get", DOCUMENT + "/versions", None, VIEWER, 200),
     ("get", DOCUMENT + "/versions/1", None, VIEWER, 200),
     ("get", DOCUMENT + "/versions/1/diff", None, VIEWER, 200),
+    ("get", PROJECT + "/terms", None, VIEWER, 200),
+    ("post", PROJECT + "/terms", {"text": "new"}, EDITOR, 201),
+    ("post", PROJECT + "/terms/bulk", {"ids": [1], "action": "exclude"}, EDITOR, 200),
+    ("get", TERM, None, VIEWER, 200),
+    ("patch", TERM, {"notes": "New"}, EDITOR, 200),
+    ("delete", TERM, None, EDITOR, 204),
+    ("get", TERM + "/occurrences", None, VIEWER, 200),
+    ("get", PROJECT + "/excluded-terms", None, VIEWER, 200),
+    ("post", PROJECT + "/excluded-terms", {"text": "new"}, EDITOR, 201),
+    ("delete", PROJECT + "/excluded-terms/{excluded}", None, EDITOR, 204),
+    ("get", PROJECT + "/required-terms", None, VIEWER, 200),
+    ("post", PROJECT + "/required-terms", {"text": "new"}, EDITOR, 201),
+    ("delete", PROJECT + "/required-terms/{required}", None, EDITOR, 204),
+    ("get", PROJECT + "/synonym-groups", None, VIEWER, 200),
+    ("post", PROJECT + "/synonym-groups", {"primary": "a", "members": ["b"]}, EDITOR, 201),
+    ("get", GROUP, None, VIEWER, 200),
+    ("patch", GROUP, {}, EDITOR, 200),
+    ("delete", GROUP, None, EDITOR, 204),
+    ("post", GROUP + "/members", {"text": "new"}, EDITOR, 200),
+    ("delete", GROUP + "/members/{synonym}", None, EDITOR, 204),
+    ("get", PROJECT + "/term-categories", None, VIEWER, 200),
+    ("post", PROJECT + "/term-categories", {"name": "New"}, OWNER, 201),
+    ("patch", PROJECT + "/term-categories/{category}", {"name": "New"}, OWNER, 200),
+    ("delete", PROJECT + "/term-categories/{category}", None, OWNER, 204),
+    ("get", GLOSSARY, None, VIEWER, 200),
+    ("post", GLOSSARY, {"term": "new", "definition": "x"}, EDITOR, 201),
+    ("get", GLOSSARY + "/export", None, VIEWER, 200),
+    ("get", GLOSSARY + "/revisions", None, VIEWER, 200),
+    ("post", GLOSSARY + "/revisions/{revision}/undo", None, EDITOR, 200),
+    ("post", GLOSSARY + "/publications/{batch}/undo", None, EDITOR, 200),
+    ("get", ENTRY, None, VIEWER, 200),
+    ("patch", ENTRY, {"version": 1, "definition": "New"}, EDITOR, 200),
+    ("delete", ENTRY, None, EDITOR, 204),
+    ("post", ENTRY + "/unlock", {"field": "definition"}, EDITOR, 200),
+    ("get", ENTRY + "/revisions", None, VIEWER, 200),
+    ("get", RUNS, None, VIEWER, 200),
+    ("post", RUNS, {"scope": "full"}, EDITOR, 201),
+    ("get", RUNS + "/current", None, VIEWER, 200),
+    ("get", RUNS + "/estimate", None, VIEWER, 200),
+    ("get", RUNS + "/compare", None, VIEWER, 400),
+    ("get", RUN, None, VIEWER, 200),
+    ("delete", RUN, None, EDITOR, 409),
+    ("get", RUN + "/logs", None, VIEWER, 200),
+    ("post", RUN + "/retry-failures", None, EDITOR, 409),
+    ("post", RUN + "/resume", None, EDITOR, 409),
+    ("post", RUN + "/publish", None, EDITOR, 200),
+    ("get", RUN + "/terms", None, VIEWER, 200),
+    ("get", RUN + "/provisional", None, VIEWER, 200),
+    ("get", RUN + "/issues", None, VIEWER, 200),
+    ("get", RUN + "/refined", None, VIEWER, 200),
+    ("get", RUN + "/failures", None, VIEWER, 200),
+    ("get", PROJECT + "/provisional", None, VIEWER, 200),
+    ("get", PROJECT + "/provisional/{provisional}", None, VIEWER, 200),
+    ("get", PROJECT + "/issues", None, VIEWER, 200),
+    ("get", PROJECT + "/issues/{issue}", None, VIEWER, 200),
+    ("get", PROJECT + "/refined", None, VIEWER, 200),
+    ("get", PROJECT + "/refined/{refined}", None, VIEWER, 200),
+    ("get", PROJECT + "/refined/export", None, VIEWER, 200),
+    ("get", PROJECT + "/refined/export-md", None, VIEWER, 200),
     ("get", PROJECT + "/work", None, VIEWER, 200),
     ("post", JOB + "/cancel", None, EDITOR, 200),
     ("post", JOB + "/retry", None, EDITOR, 200),
@@ -77,6 +152,10 @@ def address(project, editor, viewer):
     document = make_document(project)
     member = make_member(project, Role.VIEWER, make_user("member"))
     make_user("new")
+    group = make_group(project)
+    entry = make_entry(project)
+    run = make_run(project)
+    add_entries(run, {"berth": "A place for a ship."})
     return {
         "project": project.pk,
         "document": document.pk,
@@ -84,6 +163,19 @@ def address(project, editor, viewer):
         "job": enqueue("work.note", scope=project.stream).pk,
         "process": enqueued(questions(1), scope=project.stream).pk,
         "request": IndexRequest.objects.get(document=document).pk,
+        "term": make_term(project).pk,
+        "excluded": make_term(project, status="excluded").pk,
+        "required": make_term(project, status="required").pk,
+        "group": group.pk,
+        "synonym": group.terms.exclude(pk=group.primary_id)[0].pk,
+        "category": make_category(project).key,
+        "entry": entry.pk,
+        "revision": entry.revisions.get().pk,
+        "batch": entry.revisions.get().batch,
+        "run": run.pk,
+        "provisional": run.provisional.get().pk,
+        "refined": run.refined.get().pk,
+        "issue": add_issue(run, "berth").pk,
     }
 
 
@@ -96,12 +188,25 @@ def test_the_table_has_every_address():
             job="<int:run_id>",
             process="<uuid:process_id>",
             request="<int:request_id>",
+            term="<int:term_id>",
+            excluded="<int:term_id>",
+            required="<int:term_id>",
+            synonym="<int:term_id>",
+            group="<int:group_id>",
+            category="<slug:key>",
+            entry="<int:entry_id>",
+            revision="<int:revision_id>",
+            batch="<uuid:batch>",
+            run="<int:run_id>",
+            provisional="<int:provisional_id>",
+            refined="<int:refined_id>",
+            issue="<int:issue_id>",
         )
         for _method, path, *_rest in ENDPOINTS
     }
     named = {
         str(pattern.pattern).replace("<int:number>", "1")
-        for pattern in (*project_urls, *indexing_urls)
+        for pattern in (*project_urls, *indexing_urls, *run_urls)
         if isinstance(pattern, URLPattern)
     }
     assert tested == named

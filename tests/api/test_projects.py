@@ -34,8 +34,11 @@ def test_the_list_shows_my_projects_with_my_role_and_the_facts_at_a_glance(
         "language": "en",
         "role": "viewer",
         "documents": 2,
+        "terms": 0,
         "members": 2,
         "active_work": 0,
+        "issues": 0,
+        "last_run": None,
     }
 
 

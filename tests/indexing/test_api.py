@@ -39,6 +39,7 @@ OTHER_NAMES = {
     "sectionId",
     "documentHash",
     "indexedAt",
+    "terms",
 }
 
 
@@ -75,7 +76,7 @@ class TestSearch:
     def test_the_answer_has_the_names_of_the_seed(self, client, base, project):
         document = make_harbour(project, "harbour.md")
         body = client.get(f"{base}/search", {"q": "pilot", "mode": "lexical"}).json()
-        assert set(body) == {"query", "total", "totalIsExact", "results", "notices"}
+        assert set(body) == {"query", "total", "totalIsExact", "results", "notices", "entry"}
         assert (body["query"], body["total"], body["totalIsExact"]) == ("pilot", 1, True)
         assert body["notices"] == []
         (row,) = body["results"]

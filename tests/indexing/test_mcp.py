@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 from asgiref.sync import sync_to_async
-from django.db import connections
 from mcp import Client, StdioServerParameters, stdio_client
 
 from glossary_site.env import ROOT
@@ -18,14 +17,14 @@ from glossary_site.errors import Refusal
 from indexing.api.serializers import SearchAnswerSerializer, SearchResultSerializer
 from indexing.mcp.answers import FoundSection, SearchAnswer
 from indexing.mcp.passages import MOST_CHARACTERS, lines_of
-from indexing.mcp.server import make_server
 from projects.access import OPERATOR
-from projects.models import Membership, Project
+from projects.models import Membership
 from tests import factories
+from tests.indexing.assistant import in_this_process, make_scene, refusal, text_of
 from tests.indexing.harbour import HARBOUR, make_harbour
 from tests.site.running import PATIENCE, Site, migrated_site
 
-TOOLS = {"search", "get_document", "get_section", "list_documents", "index_status"}
+TOOLS = {"search", "look_up_term", "get_document", "get_section", "list_documents", "index_status"}
 SCENE = """
 from projects.choices import Role
 from tests import factories
@@ -34,6 +33,7 @@ from tests.indexing.working import make_indexed
 harbour = factories.make_project("Harbour")
 factories.make_member(harbour, Role.VIEWER, factories.make_user("vera"))
 make_harbour(harbour, "guide/harbour.md")
+factories.make_entry(harbour, "pilot", definition="Guides ships.", aliases=["水先人"])
 make_indexed(harbour, "案内/港.md", "# 港\\n\\n水先人は船を港へ案内する。\\n")
 make_harbour(factories.make_project("Elsewhere"), "secret.md")
 """
@@ -47,18 +47,6 @@ HELLO = {
         "clientInfo": {"name": "tests", "version": "1"},
     },
 }
-
-
-def text_of(answer) -> str:
-    (block,) = answer.content
-    return block.text
-
-
-async def refusal(client, tool: str, **arguments) -> str:
-    answer = await client.call_tool(tool, arguments)
-    assert answer.is_error
-    assert answer.structured_content is None
-    return text_of(answer)
 
 
 @pytest.fixture(scope="module")
@@ -111,6 +99,13 @@ class TestRealProcess:
 
             answer = await client.call_tool("get_document", {"path": "案内/港.md"})
             assert "水先人は船を港へ案内する。" in text_of(answer)
+
+            answer = await client.call_tool("look_up_term", {"term": "水先人"})
+            (entry,) = answer.structured_content["entries"]
+            assert (entry["term"], entry["definition"]) == ("pilot", "Guides ships.")
+            assert "terms of the glossary: pilot" in text_of(
+                await client.call_tool("search", {"query": "pilot", "mode": "lexical"})
+            )
 
             answer = await client.call_tool("list_documents", {})
             paths = [row["documentPath"] for row in answer.structured_content["documents"]]
@@ -167,26 +162,6 @@ def call(number: int, tool: str, **arguments) -> dict:
     return {"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": params}
 
 
-@asynccontextmanager
-async def in_this_process(actor, mode: str = "auto"):
-    async with Client(make_server(lambda: actor), mode=mode) as client:
-        yield client
-
-
-@pytest.fixture
-async def threads_close(transactional_db):
-    """The server reads in a thread with a connection of its own."""
-    yield
-    await sync_to_async(connections.close_all)()
-
-
-@sync_to_async
-def make_scene() -> Project:
-    project = factories.make_project("Harbour")
-    make_harbour(project, "harbour.md")
-    return project
-
-
 @pytest.mark.usefixtures("threads_close")
 class TestTools:
     @pytest.mark.parametrize("mode", ["auto", "legacy"])
@@ -241,6 +216,14 @@ class TestTools:
                 ("get_section", {"section_id": 10**9}, "There is no such section."),
                 ("get_section", {"section_id": 10**30}, "section_id: "),
                 ("index_status", {"project": "Nowhere"}, "There is no project “Nowhere”"),
+                ("look_up_term", {}, "term: Field required"),
+                ("look_up_term", {"term": ""}, "term: "),
+                ("look_up_term", {"term": "x" * 201}, "term: "),
+                (
+                    "look_up_term",
+                    {"term": "x", "project": "Nowhere"},
+                    "There is no project “Nowhere”",
+                ),
             ):
                 assert (await refusal(client, tool, **arguments)).startswith(sentence)
 

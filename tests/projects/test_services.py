@@ -101,7 +101,7 @@ class TestMembers:
     def test_an_existing_user_is_invited_by_name(self, project, owner, outsider):
         membership = add_member(project=project, username="otto", role=Role.EDITOR, actor=owner)
         assert membership.user == outsider
-        assert can(outsider, Action.EDIT_DOCUMENTS, project)
+        assert can(outsider, Action.EDIT, project)
         assert told(project)[-1] == "member.added"
 
     def test_an_unknown_or_inactive_name_and_a_second_invitation_are_refused(self, project, owner):

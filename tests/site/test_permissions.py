@@ -11,10 +11,12 @@ from glossary_site.jobs.services.enqueue import enqueue
 from glossary_site.people.models import ApiToken
 from glossary_site.people.services import create_token
 from indexing.models import FolderSource
-from projects.models import Membership
+from projects.choices import TermStatus
+from projects.models import Membership, SynonymGroup, Term
 from tests import factories
 from tests.jobs.scene import make_worker
 from tests.llm.working import enqueued, questions
+from tests.runs.made import add_entries, add_issue, make_run
 
 
 class Who(IntEnum):
@@ -93,6 +95,39 @@ DOORS: dict[str, dict[str, Who]] = {
     "project-search-settings": {"get": Who.OWNER, "post": Who.OWNER},
     "project-folder": {"post": Who.OWNER},
     "folder-remove": {"post": Who.OWNER},
+    "project-terms": {"get": Who.VIEWER, "post": Who.EDITOR},
+    "term-add": {"get": Who.EDITOR, "post": Who.EDITOR},
+    "term-suggest": {"get": Who.VIEWER},
+    "term": {"get": Who.VIEWER, "post": Who.EDITOR},
+    "term-edit": {"get": Who.EDITOR, "post": Who.EDITOR},
+    "term-delete": {"post": Who.EDITOR},
+    "term-synonyms": {"post": Who.EDITOR},
+    "project-categories": {"get": Who.OWNER, "post": Who.OWNER},
+    "category-change": {"post": Who.OWNER},
+    "category-delete": {"post": Who.OWNER},
+    "project-glossary": {"get": Who.VIEWER},
+    "glossary-export": {"get": Who.VIEWER},
+    "glossary-history": {"get": Who.VIEWER},
+    "glossary-entry": {"get": Who.VIEWER},
+    "entry-add": {"get": Who.EDITOR, "post": Who.EDITOR},
+    "entry-edit": {"get": Who.EDITOR, "post": Who.EDITOR},
+    "entry-unlock": {"post": Who.EDITOR},
+    "entry-reviewed": {"post": Who.EDITOR},
+    "entry-delete": {"post": Who.EDITOR},
+    "revision-undo": {"post": Who.EDITOR},
+    "batch-undo": {"post": Who.EDITOR},
+    "project-runs": {"get": Who.VIEWER},
+    "project-pipeline": {"get": Who.VIEWER},
+    "run-start": {"post": Who.EDITOR},
+    "run-compare": {"get": Who.VIEWER},
+    "run": {"get": Who.VIEWER},
+    "run-log": {"get": Who.VIEWER},
+    "run-cancel": {"post": Who.EDITOR},
+    "run-retry": {"post": Who.EDITOR},
+    "run-resume": {"post": Who.EDITOR},
+    "run-exclude": {"post": Who.EDITOR},
+    "run-publish": {"post": Who.EDITOR},
+    "run-undo": {"post": Who.EDITOR},
     "api-schema": {"get": Who.EVERYBODY},
     "api-docs": {"get": Who.EVERYBODY},
     "api-me": {"get": Who.SIGNED_IN},
@@ -110,6 +145,28 @@ DOORS: dict[str, dict[str, Who]] = {
     "api-versions": {"get": Who.VIEWER},
     "api-version": {"get": Who.VIEWER},
     "api-version-diff": {"get": Who.VIEWER},
+    "api-terms": {"get": Who.VIEWER, "post": Who.EDITOR},
+    "api-terms-bulk": {"post": Who.EDITOR},
+    "api-term": {"get": Who.VIEWER, "patch": Who.EDITOR, "delete": Who.EDITOR},
+    "api-term-occurrences": {"get": Who.VIEWER},
+    "api-excluded-terms": {"get": Who.VIEWER, "post": Who.EDITOR},
+    "api-excluded-term": {"delete": Who.EDITOR},
+    "api-required-terms": {"get": Who.VIEWER, "post": Who.EDITOR},
+    "api-required-term": {"delete": Who.EDITOR},
+    "api-synonym-groups": {"get": Who.VIEWER, "post": Who.EDITOR},
+    "api-synonym-group": {"get": Who.VIEWER, "patch": Who.EDITOR, "delete": Who.EDITOR},
+    "api-synonym-members": {"post": Who.EDITOR},
+    "api-synonym-member": {"delete": Who.EDITOR},
+    "api-term-categories": {"get": Who.VIEWER, "post": Who.OWNER},
+    "api-term-category": {"patch": Who.OWNER, "delete": Who.OWNER},
+    "api-glossary": {"get": Who.VIEWER, "post": Who.EDITOR},
+    "api-glossary-export": {"get": Who.VIEWER},
+    "api-glossary-history": {"get": Who.VIEWER},
+    "api-entry": {"get": Who.VIEWER, "patch": Who.EDITOR, "delete": Who.EDITOR},
+    "api-entry-unlock": {"post": Who.EDITOR},
+    "api-entry-revisions": {"get": Who.VIEWER},
+    "api-revision-undo": {"post": Who.EDITOR},
+    "api-publication-undo": {"post": Who.EDITOR},
     "api-events": {"get": Who.VIEWER},
     "api-events-stream": {"get": Who.VIEWER},
     "api-work": {"get": Who.VIEWER},
@@ -125,6 +182,28 @@ DOORS: dict[str, dict[str, Who]] = {
     "api-index-request-retry": {"post": Who.EDITOR},
     "api-index-retry": {"post": Who.EDITOR},
     "api-index-rebuild": {"post": Who.EDITOR},
+    "api-runs": {"get": Who.VIEWER, "post": Who.EDITOR},
+    "api-run-current": {"get": Who.VIEWER},
+    "api-run-estimate": {"get": Who.VIEWER},
+    "api-run-compare": {"get": Who.VIEWER},
+    "api-run": {"get": Who.VIEWER, "delete": Who.EDITOR},
+    "api-run-logs": {"get": Who.VIEWER},
+    "api-run-retry-failures": {"post": Who.EDITOR},
+    "api-run-resume": {"post": Who.EDITOR},
+    "api-run-publish": {"post": Who.EDITOR},
+    "api-run-terms": {"get": Who.VIEWER},
+    "api-run-provisional": {"get": Who.VIEWER},
+    "api-run-issues": {"get": Who.VIEWER},
+    "api-run-refined": {"get": Who.VIEWER},
+    "api-run-failures": {"get": Who.VIEWER},
+    "api-provisional": {"get": Who.VIEWER},
+    "api-provisional-entry": {"get": Who.VIEWER},
+    "api-issues": {"get": Who.VIEWER},
+    "api-issue": {"get": Who.VIEWER},
+    "api-refined": {"get": Who.VIEWER},
+    "api-refined-entry": {"get": Who.VIEWER},
+    "api-refined-export": {"get": Who.VIEWER},
+    "api-refined-markdown": {"get": Who.VIEWER},
     "api-operations": {"get": Who.OPERATOR},
     "api-jobs": {"get": Who.OPERATOR},
     "api-job": {"get": Who.OPERATOR},
@@ -212,14 +291,54 @@ def url_of(name, project, viewer) -> str:
         "member_id": lambda: Membership.objects.get(user=viewer).pk,
         "request_id": lambda: factories.make_document(project).index_requests.get().pk,
         "folder_id": lambda: FolderSource.objects.create(project=project, directory="/srv/docs").pk,
-        "run_id": lambda: enqueue("work.note", scope=project.stream).pk,
+        "run_id": lambda: run_id_for(name, project),
         "definition_id": lambda: (
             create_definition(actor="tests", name="nightly", kind="work.note", cron="17 3 * * *").pk
         ),
         "process_id": lambda: enqueued(questions(1), scope=project.stream).pk,
         "node": lambda: make_worker().node,
+        "term_id": lambda: term_for(name, project).pk,
+        "group_id": lambda: group_of(project).pk,
+        "key": lambda: factories.make_category(project).key,
+        "category_id": lambda: factories.make_category(project).pk,
+        "entry_id": lambda: factories.make_entry(project).pk,
+        "revision_id": lambda: factories.make_entry(project).revisions.get().pk,
+        "batch": lambda: factories.make_entry(project).revisions.get().batch,
+        "format": lambda: "json",
+        "provisional_id": lambda: row_of_run(project, "provisional"),
+        "refined_id": lambda: row_of_run(project, "refined"),
+        "issue_id": lambda: add_issue(make_run(project), "berth").pk,
     }
+    if name in ("api-run-current", "api-refined-export", "api-refined-markdown"):
+        # They show what the newest run has made.
+        make_run(project)
     return reverse(name, kwargs={key: make[key]() for key in URLS[name]})
+
+
+def run_id_for(name: str, project) -> int:
+    """Jobs have runs too."""
+    if name.removeprefix("api-").startswith("run"):
+        return make_run(project).pk
+    return enqueue("work.note", scope=project.stream).pk
+
+
+def row_of_run(project, table: str) -> int:
+    run = make_run(project)
+    add_entries(run, {"berth": "A place for a ship."})
+    return getattr(run, table).get().pk
+
+
+def group_of(project) -> SynonymGroup:
+    return project.synonym_groups.first() or factories.make_group(project)
+
+
+def term_for(name: str, project) -> Term:
+    """Some doors are only for terms that are on a list, or in a group."""
+    if name == "api-synonym-member":
+        group = group_of(project)
+        return next(term for term in group.terms.all() if term.pk != group.primary_id)
+    status = {"api-excluded-term": "excluded", "api-required-term": "required"}.get(name)
+    return factories.make_term(project, status=status or TermStatus.CANDIDATE)
 
 
 def to_sign_in(response) -> bool:

@@ -5,6 +5,7 @@ feed, always in this order.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import timedelta
 from typing import Any
 from uuid import UUID
@@ -174,6 +175,15 @@ def park(process_id: UUID, session: Session, *, seconds: float) -> None:
     process.save(update_fields=["status", "run", "stalls"])
 
 
+def hand_over(process: LLMProcess, run: JobRun) -> None:
+    """To the run that goes on with it later, of whatever kind: nobody takes it for abandoned then.
+    The caller holds the row."""
+    if process.status == ProcessStatus.RUNNING:
+        move(process, ProcessStatus.WAITING)
+    process.run = run
+    process.save(update_fields=["status", "run"])
+
+
 def end(process: LLMProcess, to: ProcessStatus, *, error: str = "", steps: Steps = ()) -> None:
     """All its requests have ended, the last with these steps. The caller holds the row."""
     move(process, to)
@@ -253,7 +263,9 @@ def cancel_scope(*, scope: str, actor: Actor, reason: str = "") -> int:
     with transaction.atomic():
         numbers = list(active.order_by("pk").values_list("pk", flat=True))
         for number in numbers:
-            cancel(number, actor=actor, reason=reason)
+            # One that has ended by itself meanwhile is as good.
+            with suppress(Refusal):
+                cancel(number, actor=actor, reason=reason)
     return len(numbers)
 
 

@@ -40,6 +40,7 @@ from glossary_site.llm.services.processes import Interrupted
 from glossary_site.llm.sessions import Session
 from glossary_site.llm.strategies import execution
 from glossary_site.llm.strategies.asks import Ask, ask_for
+from glossary_site.llm.strategies.books import Heard
 from glossary_site.llm.tokens import cost_of_nano
 
 # As many are in memory at a time, of whatever number.
@@ -247,15 +248,22 @@ def consume(process_id: UUID) -> Iterator[Iterator[Result]]:
         process.save(update_fields=["consumed_at"])
 
 
-def execute(process_id: UUID, session: Session, *, seconds: float | None = None) -> Turn:
+def execute(
+    process_id: UUID,
+    session: Session,
+    *,
+    seconds: float | None = None,
+    heard: Heard | None = None,
+) -> Turn:
     """Work on a process in somebody's session, for so long at most. Whoever calls this sees to it
-    that a process which has not ended is taken up again."""
+    that a process which has not ended is taken up again. `heard` is told of requests that end, in
+    the transaction in which they do; not of those in a batch."""
     with traced("execute", process_id) as said:
         process = processes.take(process_id, session)
         if process is None:
             return Turn(ended=True)
         try:
-            resume_after = execution.work(process, session, seconds=seconds)
+            resume_after = execution.work(process, session, seconds=seconds, heard=heard)
             turn = _turn(process_id, session, resume_after)
         except Interrupted:
             # Somebody cancelled the process, and not the job.

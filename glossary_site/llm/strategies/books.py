@@ -3,7 +3,8 @@
 Requests, ledger, counts and events change together, and only while the run is ours.
 """
 
-from collections.abc import Iterator
+import json
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
@@ -13,20 +14,34 @@ from django.utils import timezone
 from glossary_site.llm import news
 from glossary_site.llm.choices import JobStatus
 from glossary_site.llm.models import LedgerEntry, LLMProcess
+from glossary_site.llm.requests import Result
 from glossary_site.llm.services import ledger, processes, rows
 from glossary_site.llm.services.rows import Row
 from glossary_site.llm.sessions import Session
 from glossary_site.llm.strategies.asks import Answer, Ask, Done
+
+# Called with the requests that end in a transaction, within it: what it writes about them is there
+# together with their answers, or not at all. It publishes nothing: the feed is locked last.
+Heard = Callable[[list[Result]], None]
 
 
 class Page:
     """Filled in Python; written at the end in a few statements, the process first: that tells
     whether it is still ours, and keeps everybody else from it."""
 
-    def __init__(self, process: LLMProcess, session: Session, *, batch_id: str = "") -> None:
+    def __init__(
+        self,
+        process: LLMProcess,
+        session: Session,
+        *,
+        batch_id: str = "",
+        heard: Heard | None = None,
+    ) -> None:
         self.process = process
         self._session = session
         self._batch_id = batch_id
+        self._heard = heard
+        self._results: list[Result] = []
         self._entries: list[LedgerEntry] = []
         self._failures: list[tuple[Ask, str]] = []
         self._useless: list[tuple[Ask, str]] = []
@@ -63,14 +78,19 @@ class Page:
         """An answer that serves nobody."""
         self._useless.append((ask, error))
 
-    def completed(self, job_id: UUID, done: Done) -> None:
+    def completed(self, job_id: UUID, done: Done, *, key: str = "") -> None:
         self.process.completed += 1
         self.process.served += done.served
         self._ended(Row(job_id, JobStatus.COMPLETED, response=done.response))
+        if self._heard is not None:
+            said = json.loads(done.response)
+            self._results.append(Result(id=job_id, key=key, ok=True, **said))
 
-    def failed(self, job_id: UUID, error: str) -> None:
+    def failed(self, job_id: UUID, error: str, *, key: str = "") -> None:
         self.process.failed += 1
         self._ended(Row(job_id, JobStatus.FAILED, error=error))
+        if self._heard is not None:
+            self._results.append(Result(id=job_id, key=key, ok=False, error=error))
 
     def _ended(self, row: Row) -> None:
         self._rows.append(row)
@@ -91,6 +111,9 @@ class Page:
         for ask, error in self._useless:
             ledger.useless(self.process, ask, error)
         self._rows, self._entries, self._failures, self._useless = [], [], [], []
+        if self._heard is not None and self._results:
+            results, self._results = self._results, []
+            self._heard(results)
 
     def tell(self) -> None:
         """Last in the transaction: it locks the feed."""
@@ -111,10 +134,12 @@ class Page:
 
 
 @contextmanager
-def page_of(process: LLMProcess, session: Session, *, batch_id: str = "") -> Iterator[Page]:
+def page_of(
+    process: LLMProcess, session: Session, *, batch_id: str = "", heard: Heard | None = None
+) -> Iterator[Page]:
     """The process as its owner has it in hand: nobody else changes its counts."""
     with session.atomic():
-        page = Page(process, session, batch_id=batch_id)
+        page = Page(process, session, batch_id=batch_id, heard=heard)
         yield page
         if not process.ended:
             page.write()

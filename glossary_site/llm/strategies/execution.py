@@ -7,12 +7,21 @@ from glossary_site.llm.services import dialects, processes
 from glossary_site.llm.sessions import Session
 from glossary_site.llm.strategies import batch, internal, sync
 from glossary_site.llm.strategies.batch_api import NoBatches
+from glossary_site.llm.strategies.books import Heard
 from glossary_site.outbound.errors import UrlRefused
 from glossary_site.secrets import SecretUnreadable
 
 
-def work(process: LLMProcess, session: Session, *, seconds: float | None) -> float:
+def work(
+    process: LLMProcess, session: Session, *, seconds: float | None, heard: Heard | None = None
+) -> float:
     """One turn; after how many seconds it wants another, if it has not ended."""
+    if process.provider_kind == ProviderKind.BUILTIN:
+        # What the engine was asked has no prompts: it stays with it, whoever was chosen since.
+        if process.strategy == Strategy.BATCH:
+            process = _fall_back(process, session)
+        internal.run(process, session, seconds=seconds, heard=heard)
+        return 0.0
     config = provider_for(process.scope)
     if not _same(process, config):
         process = _change_provider(process, config, session)
@@ -20,7 +29,7 @@ def work(process: LLMProcess, session: Session, *, seconds: float | None) -> flo
     if process.strategy == Strategy.BATCH and no_batches:
         process = _fall_back(process, session)
     if config.kind == ProviderKind.BUILTIN:
-        internal.run(process, session, seconds=seconds)
+        internal.run(process, session, seconds=seconds, heard=heard)
         return 0.0
     try:
         if process.strategy == Strategy.BATCH:
@@ -29,7 +38,7 @@ def work(process: LLMProcess, session: Session, *, seconds: float | None) -> flo
             except NoBatches:
                 dialects.learn_no_batches(config)
                 process = _fall_back(process, session)
-        return sync.turn(process, config, session, seconds=seconds)
+        return sync.turn(process, config, session, seconds=seconds, heard=heard)
     except (SecretUnreadable, UrlRefused) as error:
         # Nobody can be asked with this configuration.
         with session.atomic():
@@ -52,7 +61,7 @@ def _change_provider(process: LLMProcess, config: ProviderConfig, session: Sessi
             processes.fail_unfinished(
                 process,
                 LLMJob.objects.of(process.pk).in_flight(),
-                f"The provider was changed while the request lay in a batch of {process.base_url}.",
+                "The provider was changed while the request lay in a batch of the one before.",
             )
             there.filter(state=BatchState.CREATING).update(state=BatchState.ABANDONED)
             there.filter(state=BatchState.OPEN).update(state=BatchState.COLLECTED)

@@ -23,7 +23,7 @@ from glossary_site.llm.services.ledger import Known
 from glossary_site.llm.services.processes import Interrupted
 from glossary_site.llm.sessions import Session
 from glossary_site.llm.strategies.asks import Answer, Ask, Done, Failed, first_ask, follow
-from glossary_site.llm.strategies.books import Page, page_of
+from glossary_site.llm.strategies.books import Heard, Page, page_of
 from glossary_site.llm.strategies.wire import Outcome, Wire
 
 # How soon a cancelled session is noticed.
@@ -47,7 +47,7 @@ OUTAGE_GROWTH = 4.0
 LAST_ANSWERS_SECONDS = 3.0
 
 Source = Callable[[int], list[LLMJob]]
-Heard = Outcome[Ask, Answer]
+Arrival = Outcome[Ask, Answer]
 
 
 class Pending:
@@ -83,12 +83,14 @@ class Sending:
         # Whether the process ends with it, in the same transaction as the last answer.
         whole: bool = False,
         seconds: float | None = None,
+        heard: Heard | None = None,
     ) -> None:
         self._process = process
         self._config = config
         self._session = session
         self._source = source
         self._whole = whole
+        self._hearer = heard
         # More than are called at a time: when an answer comes, the next call need not wait for the
         # transaction that notes both.
         self._room = 2 * config.concurrency
@@ -98,7 +100,7 @@ class Sending:
         self._waiting: deque[Ask] = deque()
         self._out: dict[tuple[str, str], Ask] = {}
         self._followers: dict[tuple[str, str], list[Ask]] = {}
-        self._arrived: list[Heard] = []
+        self._arrived: list[Arrival] = []
         # The source has nothing more.
         self._dry = False
         self._heard = False
@@ -137,14 +139,14 @@ class Sending:
         finally:
             wire.close()
 
-    def _turn(self, wire: Wire, outcomes: list[Heard]) -> None:
+    def _turn(self, wire: Wire, outcomes: list[Arrival]) -> None:
         """One transaction; what it says is sent is sent then."""
         for outcome in outcomes:
             if outcome.speech is not None:
                 dialects.learn(self._config, outcome.speech)
         # Before the transaction: who is stopped right after it must not take its proof for fresh.
         moment = time.monotonic()
-        with page_of(self._process, self._session) as page:
+        with page_of(self._process, self._session, heard=self._hearer) as page:
             for outcome in outcomes:
                 self._take_in(outcome, page)
             sending = self._take_out(page)
@@ -186,7 +188,7 @@ class Sending:
 
     # What came back
 
-    def _take_in(self, outcome: Heard, page: Page) -> None:
+    def _take_in(self, outcome: Arrival, page: Page) -> None:
         ask = self._out.pop(outcome.ask.name)
         followers = self._followers.pop(ask.name, [])
         if outcome.later is not None:
@@ -210,9 +212,9 @@ class Sending:
             self._last_error = outcome.error
             page.no_answer(ask, outcome.error)
             for each in (ask, *followers):
-                page.failed(each.job_id, outcome.error)
+                page.failed(each.job_id, outcome.error, key=each.request.key)
 
-    def _is_outage(self, outcome: Heard) -> bool:
+    def _is_outage(self, outcome: Arrival) -> bool:
         """Nobody was answered in this turn, for a reason that may pass: the server is away, and
         that is no fault of the request."""
         return self._whole and outcome.passing and outcome.general and not self._heard
@@ -220,10 +222,10 @@ class Sending:
     def _follow(self, ask: Ask, answer: Answer, page: Page, *, served: bool) -> None:
         step = follow(ask, answer, self._config, served=served)
         if isinstance(step, Done):
-            page.completed(ask.job_id, step)
+            page.completed(ask.job_id, step, key=ask.request.key)
         elif isinstance(step, Failed):
             page.useless(ask, step.error)
-            page.failed(ask.job_id, step.error)
+            page.failed(ask.job_id, step.error, key=ask.request.key)
         else:
             self._urgent.append(step)
 
@@ -263,7 +265,7 @@ class Sending:
             self._follow(ask, known.answer, page, served=True)
             return True
         if known.error:
-            page.failed(ask.job_id, known.error)
+            page.failed(ask.job_id, known.error, key=ask.request.key)
             return True
         if ask.name in self._out:
             self._followers.setdefault(ask.name, []).append(ask)
@@ -292,10 +294,21 @@ class Sending:
 
 
 def turn(
-    process: LLMProcess, config: ProviderConfig, session: Session, *, seconds: float | None
+    process: LLMProcess,
+    config: ProviderConfig,
+    session: Session,
+    *,
+    seconds: float | None,
+    heard: Heard | None = None,
 ) -> float:
     sending = Sending(
-        process, config, session, source=Pending(process.pk), whole=True, seconds=seconds
+        process,
+        config,
+        session,
+        source=Pending(process.pk),
+        whole=True,
+        seconds=seconds,
+        heard=heard,
     )
     sending.run()
     return sending.later or 0.0

@@ -83,7 +83,7 @@ class Command(BaseCommand):
                 self._finish(projects, wait=wait, format=format)
                 return
             assert project is not None  # required
-            target = project_named(project, actor, Action.EDIT_DOCUMENTS)
+            target = project_named(project, actor, Action.EDIT)
             count = self._ask(deed, target, actor, options)
         except (Refusal, PermissionDenied) as error:
             raise CommandError(str(error)) from error

@@ -125,7 +125,7 @@ class Command(BaseCommand):
         actor = actor_named(username)
         try:
             source = set_folder_of_command(
-                project=project_named(project, actor, Action.EDIT_DOCUMENTS),
+                project=project_named(project, actor, Action.EDIT),
                 directory=str(folder),
                 include="\n".join(include),
                 exclude="\n".join(exclude),

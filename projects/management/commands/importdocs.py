@@ -97,7 +97,7 @@ def find_project(wanted: str, actor: Actor) -> Project | None:
     if project is None:
         return None
     try:
-        return project_for(actor, project.pk, Action.EDIT_DOCUMENTS)
+        return project_for(actor, project.pk, Action.EDIT)
     except PermissionDenied as error:
         raise CommandError(str(error)) from error
 

@@ -1,0 +1,110 @@
+"""How long a run takes with a language model, beside asking the same questions one by one.
+
+    python -m benchmarks.pipeline [--terms 200] [--delay 0.2] [--concurrency 16] [--kills 30]
+
+The model is the tests' peer in a process of its own, which answers each question after `--delay`.
+The sequential way sends the very same questions through the same client, one after the other. The
+ideal is, for each step, its requests ÷ concurrency × delay, rounded up to whole rounds: a step's
+questions come from the answers of the step before. `--kills 0` leaves the kills out. Runs embedded
+(SQLite), and with DATABASE_URL and REDIS_URL set also scaled. Provider, worker and database share
+the machine.
+"""
+
+import argparse
+import json
+import math
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from benchmarks.site import ROOT, a_site
+from tests.llm_server import server_process
+
+GOAL_FASTER = 12
+GOAL_OVER_IDEAL = 1.15
+
+
+def child(module: str, *arguments: str, environment: dict[str, str]) -> str:
+    """What a module prints when it has done this in a fresh process."""
+    finished = subprocess.run(
+        [sys.executable, "-m", module, *arguments],
+        env=environment,
+        cwd=ROOT,
+        check=True,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    return finished.stdout
+
+
+def measure(mode: str, options: argparse.Namespace) -> None:
+    with (
+        a_site(mode) as site,
+        tempfile.TemporaryDirectory(prefix="pipeline-") as directory,
+        server_process(
+            ledger=Path(directory) / "ledger.sqlite3", delay=options.delay, glossary=True
+        ) as server,
+    ):
+        environment = {
+            **site.environment,
+            "GLOSSARY_ROLE": "worker",
+            "GLOSSARY_LLM_BASE_URL": server.base_url,
+            "GLOSSARY_LLM_MODEL": "peer-small",
+            "GLOSSARY_LLM_CONCURRENCY": str(options.concurrency),
+        }
+        project = str(site.project_id)
+        ours = json.loads(
+            child(
+                "benchmarks.pipeline_side",
+                "run",
+                project,
+                str(options.terms),
+                environment=environment,
+            )
+        )
+        asked = len(server.requests)
+        questions = Path(directory) / "questions.jsonl"
+        questions.write_text("\n".join(entry.body for entry in server.requests))
+        seconds = float(
+            child("benchmarks.pipeline_side", "sequential", str(questions), environment=environment)
+        )
+    ideal = sum(
+        math.ceil(count / options.concurrency) * options.delay for count in ours["steps"].values()
+    )
+    print(f"{mode}: {ours['terms']} terms, {asked} requests {ours['steps']}")
+    print(f"  run {ours['seconds']:.2f} s, of it planning and storing {ours['other']:.2f} s")
+    print(f"  one by one {seconds:.2f} s: {seconds / ours['seconds']:.1f}× (goal {GOAL_FASTER}×)")
+    print(f"  ideal {ideal:.2f} s: {ours['seconds'] / ideal:.2f}× of it (goal {GOAL_OVER_IDEAL}×)")
+    print(f"  requests made {asked}, needed {ours['requests']}, a term {asked / ours['terms']:.2f}")
+
+
+def kill(mode: str, options: argparse.Namespace) -> None:
+    with a_site(mode) as site:
+        environment = {**site.environment, "DJANGO_SETTINGS_MODULE": "tests.work.settings"}
+        told = child(
+            "tests.runs.crashing", str(options.kills), str(options.seed), environment=environment
+        )
+    kills, requests = told.split()
+    print(f"{mode}: {kills} kills, {requests} questions: the same glossary, none asked again but")
+    print("  what was on the wire at a kill")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--terms", type=int, default=200)
+    parser.add_argument("--delay", type=float, default=0.2)
+    parser.add_argument("--concurrency", type=int, default=16)
+    parser.add_argument("--kills", type=int, default=30)
+    parser.add_argument("--seed", type=int, default=5)
+    options = parser.parse_args()
+    scaled = "DATABASE_URL" in os.environ
+    for mode in ["embedded", *(["scaled"] if scaled else [])]:
+        measure(mode, options)
+        if options.kills:
+            kill(mode, options)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,137 @@
+"""Plays the worker for `benchmarks.pipeline`.
+
+python -m benchmarks.pipeline_side run PROJECT TERMS
+python -m benchmarks.pipeline_side sequential QUESTIONS
+"""
+
+import json
+import os
+import random
+import sys
+import time
+from pathlib import Path
+
+import django
+from openai import OpenAI
+
+os.environ.setdefault("DJANGO_SETTINGS_MODULE", "glossary_site.settings")
+django.setup()
+
+from glossary_site.llm.models import LLMProcess  # noqa: E402
+from projects.access import OPERATOR  # noqa: E402
+from projects.choices import Source  # noqa: E402
+from projects.models import Project  # noqa: E402
+from projects.services.documents import store_document  # noqa: E402
+from projects.services.terms import add_term  # noqa: E402
+from runs.models import Run  # noqa: E402
+from tests.runs.working import start_run, work_on  # noqa: E402
+
+# Terms and sentences of two made-up parts each, so that every term has passages of its own.
+FIRST = ("amber", "birch", "cedar", "delta", "ember", "fjord", "gale", "heron", "iris", "juniper")
+SECOND = (
+    "anchor",
+    "beacon",
+    "clutch",
+    "damper",
+    "engine",
+    "filter",
+    "gauge",
+    "hinge",
+    "injector",
+    "jacket",
+    "keel",
+    "lever",
+    "motor",
+    "nozzle",
+    "outlet",
+    "piston",
+    "rudder",
+    "sensor",
+    "tiller",
+    "valve",
+)
+USES = ("holds", "turns", "checks", "carries", "limits", "opens", "drains", "feeds", "guards")
+SENTENCES_A_TERM = 6
+
+
+def names(count: int) -> list[str]:
+    return [f"{first} {second}" for second in SECOND for first in FIRST][:count]
+
+
+def write_documents(project: Project, terms: list[str]) -> None:
+    """As long for each term as a manual would be: most get a request of their own."""
+    dice = random.Random(1)
+    for place in range(0, len(terms), 10):
+        chapters = [
+            f"## {term}\n\n{_chapter(term, terms, dice)}\n" for term in terms[place : place + 10]
+        ]
+        store_document(
+            project=project,
+            path=f"manual/{place:03}.md",
+            content="# Manual\n\n" + "\n".join(chapters),
+            source=Source.API,
+            actor=OPERATOR,
+        )
+
+
+def _chapter(term: str, terms: list[str], dice: random.Random) -> str:
+    sentences = [
+        f"A {term} is a part of the ship that {dice.choice(USES)} the {dice.choice(terms)}."
+    ]
+    for _ in range(SENTENCES_A_TERM):
+        hours = dice.randrange(10, 5000)
+        sentences.append(
+            f"After {hours} hours at sea the {term} {dice.choice(USES)} what the crew has put on "
+            f"the {dice.choice(terms)} before the watch changes, and the engineer writes down the "
+            "state of both in the book that lies on the bridge."
+        )
+    return "\n\n".join(sentences)
+
+
+def run(project_id: int, count: int) -> dict[str, object]:
+    project = Project.objects.get(pk=project_id)
+    terms = names(count)
+    write_documents(project, terms)
+    for term in terms:
+        add_term(project=project, text=term, actor=OPERATOR)
+    begun = start_run(project, "from_terms")
+    began = time.perf_counter()
+    ended = work_on(begun)
+    seconds = time.perf_counter() - began
+    assert ended.status == "completed", ended.error_message
+    assert ended.failure_count == 0
+    return _told(ended, seconds)
+
+
+def _told(run: Run, seconds: float) -> dict[str, object]:
+    asking = 0.0
+    steps = {}
+    for step in run.steps.exclude(process_id=None):
+        process = LLMProcess.objects.get(pk=step.process_id)
+        steps[step.step] = process.total
+        asking += (process.finished_at - process.created_at).total_seconds()
+    return {
+        "terms": run.refined.count(),
+        "requests": run.requests,
+        "steps": steps,
+        "seconds": seconds,
+        "other": seconds - asking,
+    }
+
+
+def sequential(questions: Path) -> float:
+    client = OpenAI(
+        base_url=os.environ["GLOSSARY_LLM_BASE_URL"], api_key="none", max_retries=0, timeout=30
+    )
+    bodies = [json.loads(line) for line in questions.read_text().splitlines()]
+    began = time.perf_counter()
+    for body in bodies:
+        client.chat.completions.create(**body)
+    return time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    if sys.argv[1] == "run":
+        print(json.dumps(run(int(sys.argv[2]), int(sys.argv[3]))))
+    else:
+        print(sequential(Path(sys.argv[2])))

@@ -1,0 +1,65 @@
+"""Write the published glossary of a project as Markdown, JSON or CSV."""
+
+from argparse import ArgumentParser
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import gettext as _
+
+from glossary_site.numbers import number_in
+from projects.access import visible_projects
+from projects.exports.published import FORMATS, export
+from projects.management.acting import actor_named, add_actor_argument
+from projects.management.output import write_result
+from projects.models import Project
+
+DEFAULT = "md"
+
+
+class Command(BaseCommand):
+    help = (
+        "Write the published glossary of a project to a file, or to standard output. Without "
+        "--format, the name of the file says which; else it is Markdown."
+    )
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", metavar="PROJECT", help="name or id of the project")
+        parser.add_argument("--format", choices=sorted(FORMATS), help="md, json or csv")
+        parser.add_argument(
+            "--output", type=Path, metavar="FILE", help="write there, whole or not at all"
+        )
+        add_actor_argument(parser)
+
+    def handle(
+        self,
+        *args: Any,
+        project: str,
+        format: str | None,
+        output: Path | None,
+        username: str | None,
+        **options: Any,
+    ) -> None:
+        visible = visible_projects(actor_named(username))
+        name = normalize("NFC", project).strip()
+        found = visible.filter(name__iexact=name).first()
+        if found is None and (number := number_in(name)) is not None:
+            found = visible.filter(pk=number).first()
+        if found is None:
+            raise CommandError(_("There is no project “%(name)s”.") % {"name": name})
+        self._write(found, format or _named_by(output), output)
+
+    def _write(self, project: Project, format: str, output: Path | None) -> None:
+        write_result(export(project, format), output=output, stdout=self.stdout)
+        if output is not None:
+            self.stderr.write(
+                _("%(count)s entries are in %(path)s.")
+                % {"count": project.entries.count(), "path": output},
+                style_func=str,
+            )
+
+
+def _named_by(output: Path | None) -> str:
+    suffix = output.suffix.lower().removeprefix(".") if output is not None else ""
+    return suffix if suffix in FORMATS else DEFAULT

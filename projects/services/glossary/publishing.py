@@ -1,0 +1,183 @@
+"""Copying what a run wrote into the glossary, around what people have written there."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+from uuid import UUID
+
+from django.db import transaction
+
+from projects.access import Actor, author_of
+from projects.categories import category_keys
+from projects.choices import Change
+from projects.exports.data import EntryData
+from projects.models import GlossaryEntry, Project
+from projects.models.terms import TERM_LENGTH
+from projects.services.glossary.rows import (
+    CONTENT,
+    Writer,
+    Written,
+    save_all,
+    snapshot,
+    tell,
+)
+from projects.services.locking import lock_project
+from projects.terms.keys import key_of
+from projects.terms.readings import index_letter
+
+# A locked definition collects what later runs find for it, but not without end.
+MOST_EVIDENCE = 20
+# What goes with the definition: it says nothing about another one.
+OF_DEFINITION = ("definition", "confidence", "supported", "needs_review", "prompt_version")
+# Figures that follow the documents: alone they make no revision.
+FIGURES = ("score", "frequency", "reading", "letter", "language", "prompt_version", "run_id")
+
+
+@dataclass(frozen=True)
+class Published:
+    # For undoing all of it in one go.
+    batch: UUID
+    created: int
+    updated: int
+    unchanged: int
+    # In how many entries something that a person wrote stayed as it was, against the run.
+    locked: int
+
+
+@transaction.atomic
+def publish_entries(
+    *, project: Project, entries: Iterable[EntryData], run_id: int | None, actor: Actor
+) -> Published:
+    """Write entries into the glossary, in one step. What is there and not among them stays."""
+    lock_project(project)
+    known = {entry.key: entry for entry in GlossaryEntry.objects.filter(project=project)}
+    renamed = _old_names(known.values())
+    categories = category_keys(project)
+    news: dict[str, EntryData] = {}
+    for data in entries:
+        news.setdefault(data.key, data)
+    written: list[Written] = []
+    figures: list[GlossaryEntry] = []
+    unchanged = held = 0
+    for key, data in news.items():
+        entry = known.get(key)
+        if entry is None and key in renamed:
+            entry = renamed[key]
+            if entry.key in news:
+                # The run knows it by its new name as well: this one is a name of that.
+                unchanged += 1
+                continue
+        if entry is None:
+            written.append(Written(None, _new_entry(project, data, run_id, categories)))
+            continue
+        before = snapshot(entry)
+        held += _take_over(entry, data, run_id, categories)
+        if any(before[name] != getattr(entry, name) for name in CONTENT):
+            written.append(Written(before, entry))
+            continue
+        unchanged += 1
+        entry.run_id = before["run_id"]
+        if any(before[name] != getattr(entry, name) for name in FIGURES):
+            figures.append(entry)
+    writer = Writer(project, Change.PUBLISHED, author_of(actor), run_id)
+    save_all(figures)
+    writer.write(written)
+    created = sum(row.before is None for row in written)
+    published = Published(writer.batch, created, len(written) - created, unchanged, held)
+    if written:
+        _tell(project, actor, run_id, written, published)
+    return published
+
+
+def _old_names(entries: Iterable[GlossaryEntry]) -> dict[str, GlossaryEntry]:
+    """Entries that a person gave another name, by the keys of the names they go by as well."""
+    return {
+        key_of(alias): entry
+        for entry in entries
+        if "term" in entry.locked and "aliases" in entry.locked
+        for alias in entry.aliases
+    }
+
+
+def _new_entry(
+    project: Project, data: EntryData, run_id: int | None, categories: frozenset[str]
+) -> GlossaryEntry:
+    entry = GlossaryEntry(project=project, key=data.key, run_id=run_id)
+    for name, value in _values(data, categories).items():
+        setattr(entry, name, value)
+    return entry
+
+
+def _take_over(
+    entry: GlossaryEntry, data: EntryData, run_id: int | None, categories: frozenset[str]
+) -> bool:
+    """Everything that nobody has locked; and whether something locked would have differed."""
+    values = _values(data, categories)
+    held = any(getattr(entry, name) != values[name] for name in entry.locked if name in values)
+    locked = {*entry.locked}
+    if "definition" in locked:
+        locked.update(OF_DEFINITION)
+        values["evidence"] = _together(entry.evidence, values["evidence"])
+    elif entry.definition == values["definition"] and not entry.needs_review:
+        # Somebody has looked at these very words.
+        values["needs_review"] = False
+    if "term" in locked or entry.key != data.key:
+        locked.update(("term", "reading", "letter", "language"))
+    for name, value in values.items():
+        if name not in locked:
+            setattr(entry, name, value)
+    entry.run_id = run_id
+    return held
+
+
+def _values(data: EntryData, categories: frozenset[str]) -> dict[str, Any]:
+    reading = data.reading[:TERM_LENGTH]
+    return {
+        "term": data.term[:TERM_LENGTH],
+        "reading": reading,
+        "letter": index_letter(reading),
+        "language": data.language,
+        "definition": data.definition,
+        "confidence": min(1.0, max(0.0, data.confidence)),
+        "category": data.category if data.category in categories else "",
+        "aliases": list(data.aliases),
+        "related": list(data.related),
+        "evidence": [_as_stored(piece) for piece in data.evidence],
+        "supported": data.supported,
+        "needs_review": data.needs_review,
+        "score": data.score,
+        "frequency": data.frequency,
+        "prompt_version": data.prompt_version,
+    }
+
+
+def _as_stored(piece: Mapping[str, Any]) -> dict[str, Any]:
+    """As the database gives it back, so that the same is seen to be the same."""
+    return {name: list(v) if isinstance(v, tuple) else v for name, v in piece.items()}
+
+
+def _together(old: list[dict[str, Any]], new: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each quote of each document once, at the place where it was seen last."""
+    found = {(piece["path"], piece["quote"]): piece for piece in old}
+    found |= {(piece["path"], piece["quote"]): piece for piece in new}
+    return list(found.values())[:MOST_EVIDENCE]
+
+
+def _tell(
+    project: Project,
+    actor: Actor,
+    run_id: int | None,
+    written: list[Written],
+    published: Published,
+) -> None:
+    tell(
+        project,
+        actor,
+        "glossary.published",
+        [row.number for row in written],
+        created=published.created,
+        updated=published.updated,
+        locked=published.locked,
+        run_id=run_id,
+        batch=str(published.batch),
+    )

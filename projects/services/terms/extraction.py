@@ -1,0 +1,174 @@
+"""Writing what an extraction found, without touching what people chose."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from django.db import transaction
+
+from glossary_site.live.services import publish
+from projects.categories import auto_excluding, category_keys
+from projects.choices import TermStatus
+from projects.models import Project, Term
+from projects.models.terms import TERM_LENGTH
+from projects.services.locking import lock_project
+from projects.services.terms.changes import REASON_LENGTH
+
+BATCH = 500
+WRITTEN = (
+    "text",
+    "reading",
+    "language",
+    "category",
+    "status",
+    "reason",
+    "score",
+    "frequency",
+    "document_count",
+    "variants",
+    "occurrences",
+)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A term as an extraction found it."""
+
+    text: str
+    key: str
+    reading: str
+    language: str
+    category: str = ""
+    score: float = 0.0
+    frequency: int = 0
+    document_count: int = 0
+    variants: Sequence[str] = ()
+    # (document id, line, count), …
+    occurrences: Sequence[tuple[int, int, int]] = ()
+    # Why it is left out by itself; empty where it is in.
+    excluded_because: str = ""
+
+
+@dataclass(frozen=True)
+class Taken:
+    added: int
+    updated: int
+    removed: int
+
+
+@transaction.atomic
+def take_extraction(*, project: Project, found: Sequence[Found]) -> Taken:
+    """Make the project's terms what was found, in one step.
+
+    New ones are added, known ones follow the documents, except in what people chose. One that is
+    not found any more stays, counted as nothing, if a person has ever touched it; else it goes.
+    """
+    lock_project(project)
+    known = {term.key: term for term in Term.objects.filter(project=project)}
+    categories, leaving_out = category_keys(project), auto_excluding(project)
+    news: dict[str, Found] = {}
+    for one in found:
+        news.setdefault(one.key, one)
+    added, updated = [], []
+    for key, one in news.items():
+        before = known.get(key)
+        term = _as_found(project, one, before, categories, leaving_out)
+        if before is None:
+            added.append(term)
+        elif any(getattr(term, name) != getattr(before, name) for name in WRITTEN):
+            updated.append(term)
+    lost = [term for key, term in known.items() if key not in news]
+    updated += [_as_lost(term) for term in lost if _is_touched(term) and _has_figures(term)]
+    removed = [term.pk for term in lost if not _is_touched(term)]
+    _write([*added, *updated])
+    Term.objects.filter(pk__in=removed).only("pk").delete()
+    taken = Taken(len(added), len(updated), len(removed))
+    if added or updated or removed:
+        _tell(project, taken)
+    return taken
+
+
+def _as_found(
+    project: Project,
+    found: Found,
+    before: Term | None,
+    categories: frozenset[str],
+    leaving_out: frozenset[str],
+) -> Term:
+    term = Term(
+        project=project,
+        text=found.text[:TERM_LENGTH],
+        key=found.key,
+        reading=found.reading[:TERM_LENGTH],
+        language=found.language,
+        category=found.category if found.category in categories else "",
+        score=found.score,
+        frequency=found.frequency,
+        document_count=found.document_count,
+        variants=list(found.variants),
+        occurrences=[list(place) for place in found.occurrences],
+    )
+    if before is not None and "text" in before.chosen:
+        term.text, term.reading, term.language = before.text, before.reading, before.language
+    if before is not None and "category" in before.chosen:
+        term.category = before.category
+    if before is not None and _is_decided(before):
+        term.status, term.reason = before.status, before.reason
+        return term
+    because = found.excluded_because or (term.category if term.category in leaving_out else "")
+    if because:
+        term.status, term.reason = TermStatus.AUTO_EXCLUDED, because[:REASON_LENGTH]
+    return term
+
+
+def _is_decided(term: Term) -> bool:
+    """Whoever adds a term by hand wants it, whatever its category."""
+    return "status" in term.chosen or (term.by_hand and term.status == TermStatus.CANDIDATE)
+
+
+def _is_touched(term: Term) -> bool:
+    return bool(term.chosen or term.notes or term.group_id or term.by_hand)
+
+
+def _has_figures(term: Term) -> bool:
+    """An excluded term is not looked for, so that not finding it means nothing."""
+    return bool(term.frequency or term.score) and term.status != TermStatus.EXCLUDED
+
+
+def _as_lost(term: Term) -> Term:
+    kept = {name: getattr(term, name) for name in WRITTEN}
+    nothing = {
+        "score": 0.0,
+        "frequency": 0,
+        "document_count": 0,
+        "variants": [],
+        "occurrences": [],
+    }
+    return Term(project_id=term.project_id, key=term.key, **{**kept, **nothing})
+
+
+def _write(terms: list[Term]) -> None:
+    """Known or new in the same few statements. Rows without a key of the table: the database finds
+    them by the term's, and leaves the columns that are not named alone."""
+    Term.objects.bulk_create(
+        terms,
+        batch_size=BATCH,
+        update_conflicts=True,
+        unique_fields=["project", "key"],
+        update_fields=[*WRITTEN, "updated_at"],
+    )
+
+
+def _tell(project: Project, taken: Taken) -> None:
+    publish(
+        project.stream,
+        "terms.changed",
+        {
+            "action": "extracted",
+            "count": taken.added + taken.updated + taken.removed,
+            "added": taken.added,
+            "changed": taken.updated,
+            "removed": taken.removed,
+            "terms": [],
+            "by": "",
+        },
+    )

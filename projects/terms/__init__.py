@@ -1,0 +1,1 @@
+"""What a term is called: its key, its reading, its place in an index. No database."""

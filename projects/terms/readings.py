@@ -1,0 +1,71 @@
+"""How a term is read, and under which letter of an index it stands."""
+
+import re
+import threading
+import unicodedata
+
+from sudachipy import SplitMode, Tokenizer
+
+from projects.terms.sudachi import dictionary
+
+# The rows of the Japanese index, each with the kana that stand in it (without voicing marks).
+ROWS = {
+    "あ": "あいうえお",
+    "か": "かきくけこ",
+    "さ": "さしすせそ",
+    "た": "たちつてと",
+    "な": "なにぬねの",
+    "は": "はひふへほ",
+    "ま": "まみむめも",
+    "や": "やゆよ",
+    "ら": "らりるれろ",
+    "わ": "わゐゑをん",
+}
+LETTERS = (*"ABCDEFGHIJKLMNOPQRSTUVWXYZ", *ROWS, "#")
+
+_ROW_OF = {kana: row for row, members in ROWS.items() for kana in members}
+_SMALL = str.maketrans("ぁぃぅぇぉっゃゅょゎゕゖ", "あいうえおつやゆよわかけ")
+_KATAKANA = re.compile("[\u30a1-\u30f6\u30fd\u30fe]")
+_JAPANESE = re.compile(
+    "[\u3005-\u3007\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
+)
+_FIRST = re.compile(r"^[\W_]+")
+_SPACES = re.compile(r"\s+")
+# A reading is for sorting: what comes after this many characters never decides.
+LONGEST = 200
+
+_of_thread = threading.local()
+
+
+def reading_of(text: str) -> str:
+    """In hiragana; what is not Japanese in small letters."""
+    text = _SPACES.sub(" ", unicodedata.normalize("NFKC", text)).strip()[:LONGEST]
+    if not _JAPANESE.search(text):
+        return text.casefold()[:LONGEST]
+    parts = (
+        # An abbreviation has a reading of its own (エーピーアイ), but is looked for under A.
+        morpheme.reading_form() if _JAPANESE.search(morpheme.surface()) else morpheme.surface()
+        for morpheme in _sudachi().tokenize(text)
+    )
+    return _KATAKANA.sub(_hiragana, "".join(parts).casefold())[:LONGEST]
+
+
+def index_letter(reading: str) -> str:
+    """One of `LETTERS`: `#` for what begins with neither a letter nor a kana. Signs in front
+    (`.net`) are passed over."""
+    first = unicodedata.normalize("NFKD", _FIRST.sub("", reading)[:1])[:1]
+    if "a" <= first.lower() <= "z":
+        return first.upper()
+    kana = _KATAKANA.sub(_hiragana, first).translate(_SMALL)
+    return _ROW_OF.get(kana, "#")
+
+
+def _hiragana(katakana: re.Match[str]) -> str:
+    return chr(ord(katakana[0]) - 0x60)
+
+
+def _sudachi() -> Tokenizer:
+    sudachi: Tokenizer | None = getattr(_of_thread, "sudachi", None)
+    if sudachi is None:
+        sudachi = _of_thread.sudachi = dictionary().tokenizer(SplitMode.C, fields={"reading_form"})
+    return sudachi

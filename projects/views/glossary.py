@@ -1,0 +1,218 @@
+"""The glossary as people read it: by letter, by search, or as a file."""
+
+import json
+from collections.abc import Iterable
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any
+
+from django.contrib import messages
+from django.db.models import Count, Q, TextField
+from django.db.models.functions import Cast
+from django.http import Http404, HttpRequest, HttpResponse
+from django.shortcuts import redirect, render
+from django.utils.http import content_disposition_header
+from django.utils.text import slugify
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+from django.views.decorators.http import require_http_methods, require_safe
+
+from glossary_site.errors import Refusal
+from glossary_site.pages import Column, Listing, query_of, render_page
+from projects.access import Action, project_for
+from projects.categories import categories_of
+from projects.choices import Language
+from projects.exports.published import FORMATS
+from projects.exports.published import export as export_glossary
+from projects.forms_glossary import EntryForm
+from projects.models import GlossaryEntry, Project
+from projects.querysets import EntryQuerySet
+from projects.services.glossary import add_entry
+from projects.terms.readings import LETTERS, ROWS
+from projects.views.pages import project_context
+
+COLUMNS = [Column("term", gettext_lazy("Term"), order_by="reading")]
+# More than a screen, and still quick to send and to lay out.
+PAGE_SIZE = 60
+# What `?only=` says.
+STATES: dict[str, tuple[Q, Any]] = {
+    "review": (Q(needs_review=True), gettext_lazy("needs review")),
+    "unsupported": (Q(supported=False), gettext_lazy("unsupported")),
+    "edited": (~Q(locked=[]), gettext_lazy("edited by people")),
+}
+
+
+@dataclass(frozen=True)
+class Letter:
+    """A place of the index; without an address where nothing begins with it."""
+
+    text: str
+    count: int
+    url: str
+    is_current: bool
+
+
+@dataclass(frozen=True)
+class Line:
+    entry: GlossaryEntry
+    category: str
+
+
+@dataclass(frozen=True)
+class Group:
+    """Entries of one letter, as far as this page has them."""
+
+    letter: str
+    lines: list[Line]
+
+
+@require_safe
+def glossary(request: HttpRequest, project_id: int) -> HttpResponse:
+    project = project_for(request.user, project_id, Action.VIEW)
+    context: dict[str, Any] = project_context(request, project, "glossary")
+    categories = [(each.key, each.label) for each in categories_of(project)]
+    asked = _Asked(request)
+    found = asked.narrow(project.entries.listed())
+    counts = dict(found.order_by().values_list("letter").annotate(n=Count("pk")))
+    if asked.letter:
+        found = found.filter(letter=asked.letter)
+    listing = Listing(request, found, COLUMNS, default="term", page_size=PAGE_SIZE)
+    context |= {
+        "asked": asked,
+        "listing": listing,
+        "groups": _groups(listing.page, dict(categories)),
+        "alphabets": _alphabets(request, project, counts, asked.letter),
+        "total": sum(counts.values()),
+        "has_entries": bool(counts) or project.entries.exists(),
+        "categories": categories,
+        "states": [(key, label) for key, (_q, label) in STATES.items()],
+        "page_shortcuts": "glossary/_shortcuts.html",
+    }
+    return render_page(request, "glossary/list.html", "glossary/_list.html", context)
+
+
+class _Asked:
+    """What the address narrows the glossary to."""
+
+    def __init__(self, request: HttpRequest) -> None:
+        self.query = query_of(request)
+        self.category = request.GET.get("category", "").replace("\0", "")
+        only = request.GET.get("only", "")
+        self.only = only if only in STATES else ""
+        letter = request.GET.get("letter", "")
+        self.letter = letter if letter in LETTERS else ""
+
+    @property
+    def is_narrowed(self) -> bool:
+        return bool(self.query or self.category or self.only or self.letter)
+
+    def narrow(self, entries: EntryQuerySet) -> EntryQuerySet:
+        """By everything but the letter: the index counts what each one would show."""
+        if self.query:
+            aliased = entries.filter(pk__in=_with_alias(entries, self.query))
+            entries = entries.matching(self.query) | aliased
+        if self.category:
+            entries = entries.filter(category=self.category)
+        if self.only:
+            entries = entries.filter(STATES[self.only][0])
+        return entries
+
+
+def _with_alias(entries: EntryQuerySet, query: str) -> list[int]:
+    """The databases keep the list as text, one of them with letters beyond ASCII written as codes.
+    That finds the few rows to look at; what is between the names is no match."""
+    written = Q()
+    for ascii_only in (True, False):
+        written |= Q(names__icontains=json.dumps(query, ensure_ascii=ascii_only)[1:-1])
+    rows = entries.annotate(names=Cast("aliases", TextField())).filter(written).order_by()
+    wanted = query.casefold()
+    return [
+        pk
+        for pk, aliases in rows.values_list("pk", "aliases")
+        if any(wanted in name.casefold() for name in aliases)
+    ]
+
+
+def _groups(entries: Iterable[GlossaryEntry], labels: dict[str, Any]) -> list[Group]:
+    return [
+        Group(letter, [Line(entry, labels.get(entry.category, entry.category)) for entry in same])
+        for letter, same in groupby(entries, key=lambda entry: entry.letter)
+    ]
+
+
+def _alphabets(
+    request: HttpRequest, project: Project, counts: dict[str, int], current: str
+) -> list[list[Letter]]:
+    """A–Z and 五十音, that of the project's language first; a script nobody uses is left out."""
+    latin = [letter for letter in LETTERS if letter.isascii() and letter != "#"]
+    japanese = list(ROWS)
+    scripts = [japanese, latin] if project.language == Language.JAPANESE else [latin, japanese]
+    scripts = [script for script in scripts if any(letter in counts for letter in script)]
+    if "#" in counts:
+        scripts = [*scripts[:-1], [*scripts[-1], "#"]] if scripts else [["#"]]
+    return [[_letter(request, text, counts, current) for text in script] for script in scripts]
+
+
+def _letter(request: HttpRequest, text: str, counts: dict[str, int], current: str) -> Letter:
+    query = request.GET.copy()
+    query.pop("page", None)
+    query["letter"] = text
+    url = f"{request.path}?{query.urlencode()}" if text in counts else ""
+    return Letter(text, counts.get(text, 0), url, text == current)
+
+
+# ---- As a file ----------------------------------------------------------------------------------
+
+
+@require_safe
+def export(request: HttpRequest, project_id: int, format: str) -> HttpResponse:
+    """The whole glossary, to keep or to give away."""
+    project = project_for(request.user, project_id, Action.VIEW)
+    if format not in FORMATS:
+        raise Http404(_("There is no such format."))
+    text = "".join(export_glossary(project, format))
+    response = HttpResponse(text, content_type=FORMATS[format].with_charset)
+    name = slugify(project.name, allow_unicode=True) or str(project.pk)
+    header = content_disposition_header(True, f"{name}-glossary.{FORMATS[format].extension}")
+    response["Content-Disposition"] = header or "attachment"
+    return response
+
+
+# ---- Adding -------------------------------------------------------------------------------------
+
+
+@require_http_methods(["GET", "HEAD", "POST"])
+def entry_add(request: HttpRequest, project_id: int) -> HttpResponse:
+    project = project_for(request.user, project_id, Action.EDIT)
+    sent = request.method == "POST"
+    categories = [(each.key, each.label) for each in categories_of(project)]
+    form = EntryForm(
+        request.POST if sent else None,
+        categories=categories,
+        initial={"term": request.GET.get("term", "")},
+    )
+    existing: GlossaryEntry | None = None
+    if sent and form.is_valid():
+        try:
+            entry = add_entry(project=project, actor=request.user, **form.entry_fields)
+        except Refusal as refusal:
+            form.add_error(field_of(refusal), str(refusal))
+            existing = project.entries.filter(pk=refusal.details.get("entry_id", 0)).first()
+        else:
+            messages.success(request, _("“%(term)s” was added.") % {"term": entry.term})
+            return redirect(entry)
+    context = project_context(request, project, "glossary")
+    context |= {"form": form, "existing": existing}
+    return render(request, "glossary/add.html", context, status=422 if sent else 200)
+
+
+def field_of(refusal: Refusal) -> str | None:
+    """The field that a refusal is about, to show it there."""
+    return {
+        "entry_exists": "term",
+        "term_invalid": "term",
+        "term_too_long": "term",
+        "definition_invalid": "definition",
+        "definition_too_long": "definition",
+        "category_unknown": "category",
+    }.get(refusal.code)

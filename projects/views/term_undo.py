@@ -1,0 +1,83 @@
+"""Putting terms into another list; the message that says so has a button that takes it back."""
+
+from collections.abc import Sequence
+from dataclasses import astuple
+
+from django.contrib import messages
+from django.core import signing
+from django.http import HttpRequest
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from glossary_site.templatetags.site import icon
+from projects.choices import TermStatus
+from projects.models import Project
+from projects.services.terms import set_status
+from projects.services.terms.restoring import Former, former_states, restore_status
+
+SALT = "terms.undo"
+# A page that was left open over night still can; after that, the lists have moved on.
+SECONDS = 24 * 3600
+# The form of the page that the button belongs to.
+FORM = "chosen"
+# What people may say; the extraction alone excludes automatically.
+BY_HAND = (TermStatus.CANDIDATE, TermStatus.REQUIRED, TermStatus.EXCLUDED)
+
+
+def change_status(request: HttpRequest, project: Project, ids: Sequence[int], wish: str) -> None:
+    """Set the status of these terms, and say so with a way back."""
+    if wish not in BY_HAND:
+        messages.error(request, _("There is no such list."))
+        return
+    status = TermStatus(wish)
+    formers = former_states(project=project, ids=ids, status=status)
+    count = set_status(project=project, ids=ids, status=status, actor=request.user)
+    if not count:
+        messages.info(request, _("Nothing was changed: that is how it was."))
+        return
+    first = project.terms.filter(pk=formers[0].ids[0]).values_list("text", flat=True).first()
+    said = _said(status, count, first or "")
+    token = signing.dumps([status, *map(astuple, formers)], salt=SALT, compress=True)
+    button = format_html(
+        '<button class="button button-small undo" form="{}" name="undo" value="{}" data-key="z">'
+        "{}{}</button>",
+        FORM,
+        token,
+        icon("undo"),
+        _("Undo"),
+    )
+    messages.success(request, format_html("{} {}", said, button))
+
+
+def take_back(request: HttpRequest, project: Project, token: str) -> None:
+    """What the button of such a message does."""
+    try:
+        changed_to, *rows = signing.loads(token, salt=SALT, max_age=SECONDS)
+    except signing.BadSignature:
+        messages.warning(request, _("This can no longer be undone."))
+        return
+    formers = [Former(status, reason, chosen, tuple(ids)) for status, reason, chosen, ids in rows]
+    count = restore_status(
+        project=project, formers=formers, changed_to=changed_to, actor=request.user
+    )
+    if not count:
+        messages.info(request, _("There is nothing left to undo: it was changed again since."))
+        return
+    words = ngettext("%(n)d term is as it was.", "%(n)d terms are as they were.", count)
+    messages.success(request, words % {"n": count})
+
+
+def _said(status: TermStatus, n: int, term: str) -> str:
+    """Of one by its name. In Japanese there is no form for one: it has words of its own."""
+    if n == 1:
+        one = {
+            TermStatus.EXCLUDED: _("“%(term)s” is excluded."),
+            TermStatus.REQUIRED: _("“%(term)s” is required."),
+        }
+        return one.get(status, _("“%(term)s” is a candidate again.")) % {"term": term}
+    many = {
+        TermStatus.EXCLUDED: _("%(n)d terms are excluded."),
+        TermStatus.REQUIRED: _("%(n)d terms are required."),
+    }
+    return many.get(status, _("%(n)d terms are candidates again.")) % {"n": n}

@@ -1,0 +1,73 @@
+"""What a sentence says of a term, by its words and by its place."""
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from runs.engine.definitions import english, japanese
+from runs.engine.definitions.findings import Finding, adjusted
+from runs.engine.definitions.plain import plain
+from runs.engine.definitions.spelling import Subject, is_japanese
+
+# A definition names its term early; one that gives it a name does so at its end.
+EARLY = 60
+# A sentence of more characters is about more than what gets its name after it.
+LONGEST = 110
+NAMING = re.compile(r"呼|称|い[うわい]|言[うわい]|\b(?:called|known as|referred to|termed|named)\b")
+SET_OFF = re.compile(r"(?:(?:an?|the)\s+)?[*_「『“\"]", re.IGNORECASE)
+
+
+class Judged(NamedTuple):
+    finding: Finding
+    # The sentence that defines; the one before it where the term only gets its name here.
+    sentence: int
+    # Whether the sentence with the name is needed to understand it.
+    is_together: bool = False
+
+
+def judged(
+    sentences: Sequence[str], number: int, subject: Subject, *, is_titled: bool = False
+) -> Judged | None:
+    """What one of the sentences of a block says, given as they are written."""
+    raw = sentences[number]
+    words = plain(raw)
+    language = japanese if is_japanese(words) else english
+    masked = subject.masked(words)
+    if number and (naming := language.calls(masked)):
+        before = plain(sentences[number - 1])
+        leans = language.LEANS.match(before)
+        if len(before) > (LONGEST if language is japanese else 2 * LONGEST):
+            return None
+        if language is japanese and not japanese.stands_by_itself(before):
+            return None
+        if leans or len(before) < 15 or before.endswith(("?", "？", ":", "：")):
+            return None
+        return Judged(Finding(0.74, "naming"), number - 1, is_together=naming == "together")
+    finding = language.judged(masked, is_titled=is_titled)
+    if finding is None:
+        return None
+    return Judged(adjusted(finding, 0.04 if SET_OFF.match(raw) else 0.0), number)
+
+
+def may_define(raw: str, offset: int) -> bool:
+    """Whether it is worth a closer look that a term stands so far from the beginning."""
+    return offset <= EARLY or NAMING.search(raw, offset - 40 if offset > 40 else 0) is not None
+
+
+def usage(raw: str, offset: int, *, language: str, is_prose: bool, is_alone: bool) -> float:
+    """How good an example of use a sentence is, from 0 to .3: whole, neither short nor long, about
+    the term rather than in passing, and in its language."""
+    words = plain(raw)
+    length = len(words) / (1 if is_japanese(words) else 2.5)
+    score = 0.05 if is_japanese(words) == (language == "ja") else 0.0
+    if is_alone:
+        score += 0.06
+    if is_prose:
+        score += 0.04
+    if 20 <= length <= 90:
+        score += 0.08
+    if offset <= 12:
+        score += 0.03
+    if words.endswith((".", "。", "!", "！")):
+        score += 0.03
+    return round(score, 2)

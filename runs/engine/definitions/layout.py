@@ -1,0 +1,247 @@
+"""Definitions that a document sets out as such: lists, tables, headings."""
+
+import re
+from collections.abc import Sequence
+
+from runs.engine.definitions import english, japanese
+from runs.engine.definitions.findings import Finding, adjusted
+from runs.engine.definitions.plain import plain
+from runs.engine.definitions.spelling import (
+    IS_JAPANESE,
+    MASK,
+    SPACES,
+    Subject,
+    folded,
+    is_japanese,
+)
+
+NUMBERING = re.compile(
+    r"^(?:[0-9０-９]+(?:[.．\-][0-9０-９]+)*[.．)）、]?\s+|[0-9０-９]+[．）、]\s*"
+    r"|第[^\s　]{1,4}[章節部]\s*"
+    r"|[A-Z]\.\s+|[（(][0-9０-９]+[）)]\s*)"
+)
+WHAT_IS = re.compile(r"^(?:so,? )?what(?:'s| is| are| does| do)\s+", re.I)
+ARTICLE = re.compile(r"^(?:an?|the)\s+", re.I)
+AROUND = re.compile(
+    r"^(?:overview of|about|introduction to|introducing|understanding)\s+"
+    r"|\s+(?:mean|overview|basics)$"
+    r"|\s?(?:とは(?:何か|何ですか|何でしょうか|なにか)?|について|の概要|の概念|の紹介|って何)$",
+    re.I,
+)
+PARENTHESIS = re.compile(r"\s*[（(]([^（）()]*)[）)]$")
+
+# Say what kind of remark follows, and are no terms there.
+LABEL = re.compile(
+    r"(?:note|examples?|defaults?|default values?|warning|caution|tips?|important|descriptions?"
+    r"|values?|types?|names?|usage|overview|introduction|configuration|summary|details?|options?|parameters?"
+    r"|注意|注記|注|補足|例|備考|重要|警告|ヒント|既定値?|デフォルト値?|説明|概要|使い方|使用例|はじめに|設定|値|名前|まとめ"
+    r"|本書|本章|本節|本稿|本文書|本ドキュメント|結果|目的|理由|原因|方法|手順|条件)",
+    re.I,
+)
+
+MEANING_HEADER = re.compile(
+    r"(?:meaning|definition|what it (?:is|means)|stands for|意味|定義|語義)s?", re.I
+)
+DESCRIPTION_HEADER = re.compile(
+    r"(?:short |brief )?(?:descriptions?|explanations?|purpose|role)"
+    r"|(?:説明|概要|解説|内容|役割|用途|機能)",
+    re.I,
+)
+TERM_HEADER = re.compile(
+    r"(?:terms?|words?|phrases?|acronyms?|abbreviations?|concepts?|components?|parts?|roles?"
+    r"|用語|名称|語|言葉|略語|略称|呼び名|要素|構成要素|単語|コンポーネント|役割|概念)",
+    re.I,
+)
+NAME_HEADER = re.compile(r"(?:names?|items?|tags?|types?|kinds?|名前|項目|種類|区分)", re.I)
+ALIAS_HEADER = re.compile(
+    r"(?:english|japanese|英語|日本語|和名|英名|英文|和文|略語|略称|略号|abbreviations?|acronyms?|別名|同義語|alias(?:es)?"
+    r"|aka|synonyms?|also known as|full name|正式名称)",
+    re.I,
+)
+NO_ENGLISH = re.compile(
+    r"(?:see|note|use|run|set|click|add|if|when|for|to|you|we|in|on|make|check|select|enter|go|default"
+    r"|defaults|required|optional|true|false|yes|no|this|these|that|it|there|as|at|by|i|my|our|your|let"
+    r"|please|do|don't|ensure|create|open|choose|type|install|configure|specify|press|remove|delete"
+    r"|update|change|start|stop|read|write|try|keep|put|take|get|what|how|why|who|where|which|added"
+    r"|fixed|changed|updated|removed|new|now|since|after|before|once|because|although|with|without"
+    r"|from|and|or|but|so|not|never|always|only|also|both|each|every|all|most|some|many|e\.g|https?)\b"
+    r"|[\d$/<\"'`{(\[]",
+    re.I,
+)
+# Of a list of changes.
+ISSUE = re.compile(r"#\d+")
+NO_JAPANESE = ("例", "「", "http", "詳細", "詳しく", "各", "この", "その", "これ", "それ", "もし")
+NOUN_START = re.compile(r"(?:an?|the|any|one|short for|abbreviation)\s", re.I)
+VERB_START = re.compile(
+    r"(?:manages|runs|provides|stores|defines|describes|controls|ensures|maintains|handles|holds"
+    r"|represents|implements|keeps|watches|assigns|connects|converts|tracks|monitors|determines"
+    r"|enforces|integrates|looks for|creates|contains|specifies|exposes|acts|serves|lets|allows"
+    r"|enables|measures|collects|translates|protects|carries|shows|displays|opens|refers|means|denotes|stands)\s",
+    re.I,
+)
+ITEM = re.compile(
+    rf"(?:an?\s|the\s)?(?:{MASK}|[「『\"“]{MASK}[」』\"”])(?:\s*[（(][^（）()]{{1,60}}[）)])?"
+    r"\s*(?::(?=\s|[^\x00-\x7f])|：|\s[—–]\s|—|\s--?\s|…+|\s―+\s?)\s*(?P<rest>\S.*)",
+    re.I | re.S,
+)
+NO_MEANING = re.compile(
+    r"(?:https?:|\d+\.|\[|see\b|e\.g|is a |calls? |example|例|参照|https?)", re.I
+)
+# Of something else than the term: 「X：Yは…」.
+OWN_TOPIC = re.compile(r"[^、。]{1,24}は、?")
+# A list of what is done, politely, and not of what things are.
+POLITE = re.compile(r"(?<!なり)(?<!指し)(?<!いい)(?<!表し)ます$")
+SET_OFF = re.compile(r"\*\*[^*]+\.?\*\*|__[^_]+\.?__")
+RUN_IN = re.compile(
+    rf"(?:an?\s|the\s)?{MASK}\.\s+(?P<rest>(?:An?|The)\s(?:[\w\-]+\s+){{1,4}}?"
+    r"(?:that|which|who|whose|for|of|to|used|where|in|with|by|below|above|between)\b.+)",
+    re.I | re.S,
+)
+# The term so near the beginning of what is said of it: that takes it as known.
+CIRCULAR = 60
+FEWEST_WORDS, FEWEST_CHARACTERS = 4, 8
+
+
+def names_in_heading(heading: str) -> list[str]:
+    """What a heading may be the name of, folded: 「2.1 Xとは」 and "What is an X?" are of X."""
+    text = NUMBERING.sub("", heading.strip()).strip().rstrip("?？:：").strip()
+    text = AROUND.sub("", ARTICLE.sub("", WHAT_IS.sub("", text))).strip(' 「」『』"“”')
+    names = [text]
+    if parenthesis := PARENTHESIS.search(text):
+        names += [text[: parenthesis.start()], parenthesis[1]]
+    return [SPACES.sub(" ", folded(name)).strip() for name in names if name.strip()]
+
+
+def in_row(row: Sequence[str], header: Sequence[str], subject: Subject) -> Finding | None:
+    """The row of a table that tells what its first words mean.
+
+    The pattern keeps the columns: "table:<meaning>:<other names>".
+    """
+    words = [plain(cell) for cell in row]
+    names = [plain(cell) for cell in header]
+    own = next((n for n, word in enumerate(words) if is_name(word, subject)), None)
+    if own is None or own >= len(names):
+        return None
+    others = ",".join(
+        str(n)
+        for n, name in enumerate(names[: len(words)])
+        if n != own and ALIAS_HEADER.fullmatch(name) and len(words[n]) > 1
+    )
+    is_term = TERM_HEADER.fullmatch(names[own]) or ALIAS_HEADER.fullmatch(names[own])
+    if own == 0 or is_term or NAME_HEADER.fullmatch(names[own]):
+        for header_of, score in ((MEANING_HEADER, 0.86), (DESCRIPTION_HEADER, 0.7)):
+            for n, name in enumerate(names[: len(words)]):
+                if n == own or not header_of.fullmatch(name):
+                    continue
+                if _says_something(words[n]) and MASK not in subject.masked(words[n])[:CIRCULAR]:
+                    # "Name" and "Description" are mostly of settings.
+                    change = 0.05 if is_term else -0.16
+                    return Finding(round(score + change, 2), f"table:{n}:{others}")
+    return Finding(0.2, f"table::{others}") if others else None
+
+
+def columns(pattern: str) -> tuple[int | None, list[int]]:
+    """The column of the meaning and those of other names, from a pattern."""
+    _table, meaning, others = pattern.split(":")
+    return (int(meaning) if meaning else None), [int(n) for n in others.split(",") if n]
+
+
+def is_name(words: str, subject: Subject) -> bool:
+    """Whether a cell or a head is the term, with something in brackets at most."""
+    text = words.strip(' "“”「」『』:：')
+    return subject.is_named_by(text) or subject.is_named_by(PARENTHESIS.sub("", text))
+
+
+def meaning_score(meaning: str, head: str, subject: Subject) -> float:
+    """How good the meaning in a definition list is, given in plain words."""
+    if is_circular(meaning, subject) or NO_MEANING.match(meaning):
+        return 0.5
+    if not _says_something(meaning, FEWEST_WORDS - 1):
+        return 0.5
+    # In code, it is a parameter or a key more often than a term.
+    return 0.58 if head.startswith("`") else 0.9
+
+
+def is_circular(meaning: str, subject: Subject) -> bool:
+    """Whether a meaning takes its term as known: it has it near its beginning, and not as that of
+    which something is said."""
+    return MASK in subject.masked(meaning)[4:CIRCULAR]
+
+
+def _says_something(words: str, fewest: int = FEWEST_WORDS) -> bool:
+    if is_japanese(words):
+        return len(words) >= FEWEST_CHARACTERS and not japanese.ORDER.search(words.rstrip("。"))
+    return len(words.split()) >= fewest and not words.endswith("?")
+
+
+def in_item(raw: str, subject: Subject, *, is_item: bool, is_ordered: bool) -> Finding | None:
+    """「**X**：…」 and "X: …" in lists; outside of them only with the term set off."""
+    is_set_off = raw.lstrip("([")[:1] in tuple("*_`<「") or raw.startswith("[**")
+    if not is_item and not is_set_off:
+        return None
+    found = _item(raw, subject)
+    if found is None or found["rest"].endswith((":", "：")):
+        return None
+    rest = found["rest"]
+    if MASK in rest[:CIRCULAR]:
+        return None
+    finding = _japanese_item(rest) if IS_JAPANESE.search(rest) else _english_item(rest)
+    if finding is None:
+        return None
+    change = -0.24 if is_ordered else 0.0
+    # In code, it is a parameter or a key more often than a term.
+    if raw.startswith("`"):
+        change -= 0.3
+    return adjusted(finding, change + (0.04 if is_set_off else -0.08))
+
+
+def _item(raw: str, subject: Subject) -> re.Match[str] | None:
+    """The term, a sign, and what is said of it; "**X.** The …" is a little heading in the text."""
+    masked = subject.masked(plain(raw))
+    return ITEM.match(masked) or (RUN_IN.match(masked) if SET_OFF.match(raw) else None)
+
+
+def _english_item(rest: str) -> Finding | None:
+    if len(rest.split()) < FEWEST_WORDS or rest.endswith("?"):
+        return None
+    if ISSUE.search(rest) or (rest.startswith("The ") and english.MAIN_VERB.search(rest[:80])):
+        return None
+    if NOUN_START.match(rest):
+        return Finding(0.8, "list")
+    if NO_ENGLISH.match(rest):
+        return None
+    return Finding(0.72 if VERB_START.match(rest) else 0.54, "list")
+
+
+def _japanese_item(rest: str) -> Finding | None:
+    core = rest.partition("。")[0]
+    if len(core) < FEWEST_CHARACTERS or japanese.QUESTION.search(core):
+        return None
+    if japanese.ORDER.search(core) or core.startswith(NO_JAPANESE):
+        return None
+    if OWN_TOPIC.match(core) or japanese.OPINION.search(core) or japanese.LESSER.search(core):
+        return None
+    if japanese.PAST.search(core) or japanese.NEGATIVE.search(core) or POLITE.search(core):
+        return None
+    copula = japanese.COPULA.search(core)
+    noun = core[: copula.start()] if copula else core
+    if japanese.CLASS.search(noun) or japanese.MEANS.search(core):
+        return Finding(0.78, "list")
+    if copula:
+        return None if japanese.NOT_NOUN.search(noun) else Finding(0.68, "list")
+    return Finding(0.72 if japanese.DOES.search(core) else 0.5, "list")
+
+
+def after_name(raw: str, subject: Subject) -> str:
+    """What an item says of its term, in plain words; empty when it is no such item."""
+    words = plain(raw)
+    found = _item(raw, subject)
+    # The rest is at the end of both, but the term may stand in it again.
+    return _unmasked(found["rest"], words) if found else ""
+
+
+def _unmasked(rest: str, words: str) -> str:
+    start = len(words)
+    for part in reversed(rest.split(MASK)):
+        start = words.rindex(part, 0, start) if part else start
+    return words[start:]

@@ -1,0 +1,56 @@
+"""A piece of a document in plain words: no marks, in one line."""
+
+import re
+from functools import lru_cache
+from html import unescape
+
+from indexing.lexical.analysis import JAPANESE
+
+# Quotation marks and indents at the beginnings of lines.
+MARGIN = re.compile(r"\n[ \t>]+")
+IMAGE = re.compile(r"!\[([^\]]*)\](?:\([^)\s]*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])")
+LINK = re.compile(r"\[([^\[\]]+)\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])")
+BARE_LINK = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
+FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]")
+TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
+# What a site generator puts in when it writes the page: `text=` says which words, or else the
+# first thing in quotation marks is as near as can be told.
+TEMPLATE = re.compile(r"\{\{[<%]?\s*([^{}]*?)\s*[>%]?\}\}")
+SHOWN = re.compile(r"\btext=[\"']([^\"']*)[\"']")
+NAMED = re.compile(r"\bterm_id=[\"']([^\"']*)[\"']")
+QUOTED = re.compile(r"([\"'])(.*?)\1")
+CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
+STRONG = re.compile(r"(\*{1,3}|~~)(?=\S)(.+?)(?<=\S)\1", re.DOTALL)
+UNDERLINED = re.compile(r"(?<![A-Za-z0-9])(_{1,3})(?=\S)(.+?)(?<=\S)\1(?![A-Za-z0-9])", re.DOTALL)
+ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
+WIDE = f"[{JAPANESE}、。「」『』（）・：]"
+JAPANESE_BREAK = re.compile(rf"(?<={WIDE})[ \t]*\n[ \t]*(?={WIDE})")
+MARKUP = re.compile(r"[\\`*_\[\]<>&!~{\n]")
+
+
+@lru_cache(maxsize=2048)
+def plain(raw: str) -> str:
+    """The words as a reader of the page sees them."""
+    text = raw
+    if MARKUP.search(text):
+        text = MARGIN.sub("\n", text)
+        if "{{" in text:
+            text = TEMPLATE.sub(_shown, text)
+        text = FOOTNOTE.sub("", LINK.sub(r"\1", IMAGE.sub(r"\1", text)))
+        text = TAG.sub("", BARE_LINK.sub(r"\1", text))
+        # Twice: bold in italics, and code in bold.
+        for _ in range(2):
+            text = STRONG.sub(r"\2", UNDERLINED.sub(r"\2", CODE.sub(r"\2", text)))
+        text = JAPANESE_BREAK.sub("", ESCAPED.sub(r"\1", text))
+        if "&" in text:
+            text = unescape(text)
+    return " ".join(text.split())
+
+
+def _shown(template: re.Match[str]) -> str:
+    if words := SHOWN.search(template[1]):
+        return words[1]
+    if named := NAMED.search(template[1]):
+        return named[1].replace("-", " ")
+    quoted = QUOTED.search(template[1])
+    return quoted[2] if quoted else ""

@@ -1,0 +1,120 @@
+"""Finding many spellings in a text at once."""
+
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any, NamedTuple
+
+from indexing.lexical.analysis import JAPANESE
+from runs.engine.definitions.spelling import Subject, folded, stands_alone
+
+# Compiling takes as long as there are spellings; scanning hardly grows with them.
+SPELLINGS_AT_A_TIME = 4000
+JAPANESE_FIRST = re.compile(f"[{JAPANESE}]")
+
+
+class Match(NamedTuple):
+    start: int
+    end: int
+    # The number of the subject.
+    subject: int
+    # False: it is part of a longer word.
+    alone: bool
+
+
+class Scanner:
+    """Made once for the subjects, then asked for each text."""
+
+    def __init__(self, subjects: Iterable[Subject]) -> None:
+        self._subjects: dict[str, list[int]] = {}
+        self._acronyms: set[tuple[str, int]] = set()
+        for number, subject in enumerate(subjects):
+            for spelling in subject.spellings:
+                self._subjects.setdefault(spelling, []).append(number)
+                if spelling in subject.acronyms:
+                    self._acronyms.add((spelling, number))
+        # Those that begin another one are found together with it.
+        self._beginnings = {
+            spelling: [spelling[:n] for n in range(1, len(spelling) + 1) if self._has(spelling[:n])]
+            for spelling in self._subjects
+        }
+        self._expressions = list(_expressions(sorted(self._subjects)))
+
+    def _has(self, spelling: str) -> bool:
+        return spelling in self._subjects
+
+    def named(self, names: Iterable[str]) -> set[int]:
+        """The subjects that have one of these (folded) names."""
+        return {number for name in names for number in self._subjects.get(name, ())}
+
+    def matches(self, text: str) -> Iterator[Match]:
+        """Everywhere that a subject stands in a text."""
+        plain = folded(text)
+        is_ascii = plain.isascii()
+        for expression, is_japanese in self._expressions:
+            if is_japanese and is_ascii:
+                continue
+            for found in expression.finditer(plain):
+                start = found.start(1)
+                longest = re.sub(" +", " ", found[1])
+                for spelling in self._beginnings[longest]:
+                    end = found.end(1)
+                    if spelling != longest:
+                        end = _end(plain, start, spelling)
+                    yield from self._checked(text, start, end, spelling)
+
+    def _checked(self, text: str, start: int, end: int, spelling: str) -> Iterator[Match]:
+        alone = stands_alone(text, start, end)
+        if alone is None:
+            return
+        for number in self._subjects[spelling]:
+            if (spelling, number) in self._acronyms and not text[start:end].rstrip("s").isupper():
+                continue
+            yield Match(start, end, number, alone)
+
+
+def _end(plain: str, start: int, spelling: str) -> int:
+    """Where a spelling ends whose spaces may be several in the text."""
+    position = start
+    for character in spelling:
+        if character == " ":
+            while plain[position] == " ":
+                position += 1
+        else:
+            position += 1
+    return position
+
+
+def _expressions(spellings: list[str]) -> Iterator[tuple[re.Pattern[str], bool]]:
+    for is_japanese in (False, True):
+        chosen = [each for each in spellings if bool(JAPANESE_FIRST.match(each)) == is_japanese]
+        before = "" if is_japanese else "(?<![a-z0-9])"
+        for first in range(0, len(chosen), SPELLINGS_AT_A_TIME):
+            tree = _tree(chosen[first : first + SPELLINGS_AT_A_TIME])
+            # Looks ahead and takes nothing, so that a term inside another is found as well.
+            yield re.compile(f"{before}(?=({_branch(tree)}))"), is_japanese
+
+
+Tree = dict[str, Any]
+
+
+def _tree(spellings: list[str]) -> Tree:
+    tree: Tree = {}
+    for spelling in spellings:
+        node = tree
+        for character in spelling:
+            node = node.setdefault(character, {})
+        node[""] = {}
+    return tree
+
+
+def _branch(tree: Tree) -> str:
+    """The tree as an expression that takes the longest spelling, looking at each letter once."""
+    ways = [
+        (" +" if letter == " " else re.escape(letter)) + _branch(rest)
+        for letter, rest in tree.items()
+        if letter
+    ]
+    if not ways:
+        return ""
+    whole = ways[0] if len(ways) == 1 and "" not in tree else f"(?:{'|'.join(ways)})"
+    return f"{whole}?" if "" in tree else whole

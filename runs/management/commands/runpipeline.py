@@ -1,0 +1,314 @@
+"""The pipeline in one line: documents in, a glossary out. No server is needed for it."""
+
+import logging
+import time
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, nullcontext, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from django.core.exceptions import PermissionDenied
+from django.core.management.base import BaseCommand, CommandError
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from glossary_site.errors import Refusal
+from glossary_site.jobs.overview import overview
+from glossary_site.llm.choices import ProviderKind
+from glossary_site.llm.providers import overriding
+from indexing.management.targets import project_named
+from projects.access import Action, Actor
+from projects.exports.published import FORMATS
+from projects.management.acting import actor_named, add_actor_argument
+from projects.models import Project
+from runs.choices import Scope, Status
+from runs.management.performing import LOOK_SECONDS, Performer
+from runs.management.preparing import prepare_database
+from runs.management.providers import chosen_provider
+from runs.management.showing import Display
+from runs.management.stopping import Interrupt, stoppable
+from runs.management.temporary import read_folder, take_language, temporary_project
+from runs.management.writing import check_writable, format_of, result_of, write
+from runs.models import Run
+from runs.services.ending import cancel
+from runs.services.options import RunOptions
+from runs.services.starting import active_run, start
+
+TRIGGERED_BY = "command"
+USAGE, WITH_FAILURES, INTERRUPTED = 2, 3, 130
+# From here on the site's own log is shown as well.
+LOUD = 2
+
+
+@dataclass(frozen=True)
+class Wish:
+    """What was typed."""
+
+    project: str | None
+    scope: str
+    doc_root: Path | None
+    output: Path | None
+    format: str
+    limit: int | None
+    follow: bool
+
+
+class Command(BaseCommand):
+    help = (
+        "Run the pipeline on a project's documents and write the glossary that comes of it. Works "
+        "in this process, beside a running site or without one. Without PROJECT, a temporary one "
+        "is made of the folder and deleted at the end. Exit codes: 0 done, 1 failed, 2 wrong "
+        "usage, 3 done with failures, 130 cancelled."
+    )
+    # A large part of the site is not needed here, and starting should be quick.
+    requires_system_checks = []
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        parser.add_argument("project", nargs="?", metavar="PROJECT", help="its name or id")
+        parser.add_argument(
+            "--scope", choices=Scope.values, default=Scope.FULL, help="which steps (full)"
+        )
+        parser.add_argument(
+            "--doc-root",
+            type=Path,
+            metavar="DIR",
+            help="the folder to read when the project has no documents",
+        )
+        parser.add_argument(
+            "--output", type=Path, metavar="FILE", help="where to write (standard output)"
+        )
+        parser.add_argument(
+            "--format", choices=list(FORMATS), help="of the result (as FILE is called, else md)"
+        )
+        parser.add_argument(
+            "--limit", type=positive, metavar="N", help="at most so many terms, the best ones"
+        )
+        parser.add_argument(
+            "--llm-provider",
+            choices=ProviderKind.values,
+            help="who answers, instead of whoever is set; a key is read from GLOSSARY_LLM_API_KEY",
+        )
+        parser.add_argument("--model", help="the name of a model of that provider")
+        parser.add_argument("--base-url", metavar="URL", help="the address of that provider")
+        parser.add_argument(
+            "--follow",
+            action="store_true",
+            help="leave the work to a worker, and follow it; also a run that is under way already",
+        )
+        add_actor_argument(parser)
+
+    def handle(self, *args: Any, username: str | None, **options: Any) -> None:
+        wish = wish_of(options)
+        display = Display(self.stderr, quiet=options["verbosity"] == 0)
+        try:
+            check(wish, options)
+            provider = chosen_provider(
+                kind=options["llm_provider"], model=options["model"], base_url=options["base_url"]
+            )
+        except Refusal as refusal:
+            raise CommandError(str(refusal), returncode=USAGE) from refusal
+        prepare_database()
+        actor = actor_named(username)
+        with (
+            stoppable() as interrupt,
+            overriding(provider) if provider else nullcontext(),
+            without_chatter() if options["verbosity"] < LOUD else nullcontext(),
+        ):
+            try:
+                self._handle(wish, actor, display, interrupt)
+            except (Refusal, PermissionDenied) as error:
+                raise CommandError(str(error)) from error
+            except KeyboardInterrupt:
+                raise CommandError(_("Cancelled."), returncode=INTERRUPTED) from None
+            finally:
+                display.close()
+
+    def _handle(self, wish: Wish, actor: Actor, display: Display, interrupt: Interrupt) -> None:
+        with project_for(wish, actor) as project:
+            if wish.doc_root is not None:
+                if project.documents.exists():
+                    display.say(_("The project has documents already: the folder is not read."))
+                else:
+                    read_folder(
+                        project, wish.doc_root, actor=actor, display=display, interrupt=interrupt
+                    )
+                    if wish.project is None:
+                        take_language(project, actor)
+            interrupt.check()
+            run = (follow if wish.follow else perform)(
+                project, wish, actor=actor, display=display, interrupt=interrupt
+            )
+            display.close()
+            self._tell(run, wish)
+
+    def _tell(self, run: Run, wish: Wish) -> None:
+        """What came of it: the result and the exit code."""
+        if run.status == Status.CANCELLED:
+            raise CommandError(_("Cancelled."), returncode=INTERRUPTED)
+        if run.status == Status.FAILED:
+            raise CommandError(run.error_message)
+        # A temporary project's name is nobody's title.
+        title = "" if wish.project or not wish.doc_root else wish.doc_root.resolve().name
+        pieces = result_of(run, format=wish.format, limit=wish.limit, title=title)
+        write(pieces, output=wish.output, stdout=self.stdout)
+        if run.failure_count:
+            raise CommandError(
+                ngettext(
+                    "Done, with %(n)d failure. Try it again on the page of run %(id)d.",
+                    "Done, with %(n)d failures. Try them again on the page of run %(id)d.",
+                    run.failure_count,
+                )
+                % {"n": run.failure_count, "id": run.pk},
+                returncode=WITH_FAILURES,
+            )
+
+
+def positive(text: str) -> int:
+    if not text.isdecimal() or not int(text):
+        raise ArgumentTypeError(f"{text} is not a number of terms")
+    return int(text)
+
+
+@contextmanager
+def without_chatter() -> Iterator[None]:
+    """What the site tells its operators of work that goes well is in the log of the run. What goes
+    wrong stays: the log of a temporary project goes with it."""
+    before = logging.root.manager.disable
+    logging.disable(logging.INFO)
+    try:
+        yield
+    finally:
+        logging.disable(before)
+
+
+def wish_of(options: dict[str, Any]) -> Wish:
+    output: Path | None = options["output"]
+    return Wish(
+        project=options["project"],
+        scope=options["scope"],
+        doc_root=options["doc_root"],
+        output=output,
+        format=options["format"] or format_of(output),
+        limit=options["limit"],
+        follow=options["follow"],
+    )
+
+
+def check(wish: Wish, options: dict[str, Any]) -> None:
+    """What can be seen to be wrong before anything is done."""
+    if wish.project is None and wish.doc_root is None:
+        raise Refusal("usage", _("Name a project, or a folder with --doc-root."))
+    if wish.project is None and wish.scope not in (Scope.FULL, Scope.EXTRACT):
+        raise Refusal(
+            "usage", _("A folder begins with its documents: --scope full or --scope extract.")
+        )
+    if wish.doc_root is not None and not wish.doc_root.is_dir():
+        raise Refusal("usage", _("%(path)s is not a folder.") % {"path": wish.doc_root})
+    if wish.follow and any(options[name] for name in ("llm_provider", "model", "base_url")):
+        raise Refusal("usage", _("A worker asks the provider that is set, not one named here."))
+    if wish.output is not None:
+        check_writable(wish.output)
+
+
+def named_project(name: str, actor: Actor) -> Project:
+    try:
+        return project_named(name, actor, Action.EDIT)
+    except Refusal as refusal:
+        raise CommandError(str(refusal), returncode=USAGE) from refusal
+
+
+@contextmanager
+def project_for(wish: Wish, actor: Actor) -> Iterator[Project]:
+    if wish.project is not None:
+        yield named_project(wish.project, actor)
+        return
+    assert wish.doc_root is not None  # checked
+    with temporary_project(wish.doc_root, actor) as project:
+        yield project
+
+
+def starting(project: Project, wish: Wish, actor: Actor) -> Callable[[], Run]:
+    return lambda: start(
+        project=project,
+        scope=wish.scope,
+        actor=actor,
+        triggered_by=TRIGGERED_BY,
+        options=RunOptions(limit=wish.limit or 0),
+    )
+
+
+def perform(
+    project: Project, wish: Wish, *, actor: Actor, display: Display, interrupt: Interrupt
+) -> Run:
+    """Do it here. A worker that runs meanwhile cannot take it: it is ours before it is visible."""
+    performer = Performer(starting(project, wish, actor))
+    run = performer.begun()
+    try:
+        with cancelled_unless_ended(run, actor):
+            return watch(run, actor=actor, display=display, interrupt=interrupt, working=performer)
+    finally:
+        performer.finish()
+
+
+def follow(
+    project: Project, wish: Wish, *, actor: Actor, display: Display, interrupt: Interrupt
+) -> Run:
+    """Look at what a worker does. A run that was under way before is not ours to stop."""
+    run = active_run(project)
+    if run is not None:
+        display.say(_("Run %(id)s is under way.") % {"id": run.pk})
+        return watch(run, actor=None, display=display, interrupt=interrupt)
+    run = starting(project, wish, actor)()
+    if not any(line.workers for line in overview().lanes if run.job and line.lane == run.job.lane):
+        display.say(_("No worker is there: start one with “manage.py worker”."))
+    with cancelled_unless_ended(run, actor):
+        return watch(run, actor=actor, display=display, interrupt=interrupt)
+
+
+@contextmanager
+def cancelled_unless_ended(run: Run, actor: Actor) -> Iterator[None]:
+    """Whatever goes wrong here, nobody would wait for it any more."""
+    with ExitStack() as stack:
+        stack.callback(stop, run, actor)
+        yield
+
+
+def stop(run: Run, actor: Actor) -> None:
+    with suppress(Refusal):
+        cancel(run, actor=actor)
+
+
+def watch(
+    run: Run,
+    *,
+    actor: Actor | None,
+    display: Display,
+    interrupt: Interrupt,
+    working: Performer | None = None,
+) -> Run:
+    """Show it until it has ended. Ctrl-C cancels it, or only leaves it where `actor` is None."""
+    while True:
+        refresh(run)
+        display.show(run)
+        if run.has_ended:
+            return run
+        if working is not None and not working.is_alive():
+            # It raises what went wrong; or the run has ended in this moment.
+            working.finish()
+        if interrupt.asked:
+            if actor is None:
+                raise CommandError(
+                    _("Run %(id)s goes on.") % {"id": run.pk}, returncode=INTERRUPTED
+                )
+            stop(run, actor)
+            continue
+        time.sleep(LOOK_SECONDS)
+
+
+def refresh(run: Run) -> None:
+    try:
+        run.refresh_from_db()
+    except Run.DoesNotExist as error:
+        raise CommandError(_("The project was deleted meanwhile.")) from error

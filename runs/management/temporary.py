@@ -1,0 +1,62 @@
+"""A project for the length of one command, and a folder that becomes its documents."""
+
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from indexing.lexical.analysis import language_of
+from projects.access import Actor
+from projects.intake.files import Rejected
+from projects.models import NAME_LENGTH, Project
+from projects.services.imports import import_folder
+from projects.services.projects import create_project, delete_project, update_project
+from runs.management.showing import Display
+from runs.management.stopping import Interrupt
+
+# So much of each document says in which language a folder is.
+SAMPLE_LENGTH = 2000
+SAMPLE_DOCUMENTS = 50
+
+
+@contextmanager
+def temporary_project(folder: Path, actor: Actor) -> Iterator[Project]:
+    """Gone at the end with everything in it, however that end comes about."""
+    # Two commands at once have two projects.
+    name = f"{folder.resolve().name[: NAME_LENGTH - 30]} (runpipeline {secrets.token_hex(4)})"
+    project = create_project(actor=actor, name=name)
+    try:
+        yield project
+    finally:
+        delete_project(project=project, actor=actor)
+
+
+def read_folder(
+    project: Project, folder: Path, *, actor: Actor, display: Display, interrupt: Interrupt
+) -> int:
+    """Its files as documents, under their paths below it; how many there are."""
+    stored = 0
+    for result in import_folder(project=project, folder=folder, actor=actor):
+        interrupt.check()
+        if isinstance(result, Rejected):
+            display.say(
+                _("refused  %(path)s: %(why)s") % {"path": result.path, "why": result.message}
+            )
+            continue
+        stored += 1
+        display.passing(_("%(count)s files…") % {"count": stored})
+    display.passing("")
+    display.say(
+        ngettext("%(n)d document was read.", "%(n)d documents were read.", stored) % {"n": stored}
+    )
+    return stored
+
+
+def take_language(project: Project, actor: Actor) -> None:
+    """Give the project the language that its documents are in."""
+    texts = project.documents.order_by("path").values_list("content", flat=True)[:SAMPLE_DOCUMENTS]
+    sample = "\n".join(text[:SAMPLE_LENGTH] for text in texts)
+    update_project(project=project, actor=actor, language=language_of(sample))

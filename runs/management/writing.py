@@ -1,0 +1,63 @@
+"""The result of a run: to standard output, or to a file that is there whole or not at all."""
+
+import os
+import tempfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from django.core.management.base import OutputWrapper
+from django.utils.translation import gettext as _
+
+from glossary_site.errors import Refusal
+from projects.exports.published import FORMATS
+from runs.choices import Scope
+from runs.exports import export_entries, export_terms
+from runs.models import Run
+
+
+def format_of(output: Path | None) -> str:
+    """As the name of the file says; else Markdown."""
+    suffix = output.suffix.lower().removeprefix(".") if output is not None else ""
+    return suffix if suffix in FORMATS else "md"
+
+
+def result_of(run: Run, *, format: str, limit: int | None, title: str) -> Iterable[str]:
+    if run.scope == Scope.EXTRACT:
+        return export_terms(run, format, limit=limit, title=title)
+    return export_entries(run, format, title=title)
+
+
+def check_writable(output: Path) -> None:
+    """Before the work, not after it."""
+    if output.is_dir():
+        raise Refusal("bad_output", _("%(path)s is a folder.") % {"path": output})
+    if not os.access(output.parent, os.W_OK | os.X_OK):
+        raise Refusal(
+            "bad_output", _("Nothing can be written to %(path)s.") % {"path": output.parent}
+        )
+
+
+def write(pieces: Iterable[str], *, output: Path | None, stdout: OutputWrapper) -> None:
+    if output is None:
+        for piece in pieces:
+            stdout.write(piece, ending="")
+        stdout.flush()
+        return
+    # Beside its place: a rename does not cross file systems.
+    descriptor, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
+            file.writelines(pieces)
+            file.flush()
+            os.fsync(file.fileno())
+        os.chmod(name, 0o666 & ~_umask())
+        os.replace(name, output)
+    except BaseException:
+        os.unlink(name)
+        raise
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

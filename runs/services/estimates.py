@@ -1,0 +1,124 @@
+"""What a run would take, from what past ones took; nothing is read or asked for it."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from decimal import Decimal
+
+from django.db.models import Sum
+
+from glossary_site.llm.choices import ProviderKind
+from glossary_site.llm.providers import ProviderConfig, provider_for
+from glossary_site.llm.tokens import cost_nano, cost_of_nano
+from projects.models import Project
+from runs.choices import STEPS, Scope, Status, Step
+from runs.models import Run, RunStep
+from runs.services.options import RunOptions
+from runs.services.starting import base_for
+from runs.services.steps.extract import CHARACTERS_A_TERM, FEWEST, MOST
+
+# Where there is no run to learn from. A term is asked about with its passages, and answered at
+# about a fifth of the longest answer; a part of the entries has issues.
+REQUESTS_A_TERM = {Step.EXTRACT: 1 / 40, Step.GENERATE: 0.7, Step.REVIEW: 1 / 25, Step.REFINE: 0.4}
+INPUT_TOKENS_A_REQUEST = 1_400
+OUTPUT_TOKENS_A_REQUEST = 250
+SECONDS_A_REQUEST = 4.0
+BUILTIN_SECONDS_A_TERM = 0.02
+PAST_RUNS = 5
+
+
+@dataclass(frozen=True)
+class Estimate:
+    terms: int
+    # Zero with the built-in engine.
+    requests: int
+    tokens: int
+    nano: int
+    priced: bool
+    seconds: float
+    # Whether past runs of the project were there to learn from.
+    learned: bool
+
+    @property
+    def cost(self) -> Decimal | None:
+        """None where no price is known."""
+        return cost_of_nano(self.nano) if self.priced else None
+
+    @property
+    def duration(self) -> timedelta:
+        return timedelta(seconds=round(self.seconds))
+
+
+def estimate(project: Project, scope: Scope, *, options: RunOptions | None = None) -> Estimate:
+    options = options or RunOptions()
+    config = provider_for(project.stream)
+    terms = _terms(project, scope, options)
+    steps = STEPS[scope]
+    past = _past(project, config)
+    seconds_a_term = _seconds_a_term(past, steps)
+    if config.kind == ProviderKind.BUILTIN:
+        seconds = terms * (seconds_a_term or BUILTIN_SECONDS_A_TERM)
+        return Estimate(terms, 0, 0, 0, False, seconds, bool(past))
+    requests = round(sum(REQUESTS_A_TERM.get(step, 0) * terms for step in steps))
+    input_each, output_each = _tokens_a_request(past)
+    tokens = requests * (input_each + output_each)
+    nano = cost_nano(
+        input_tokens=requests * input_each,
+        output_tokens=requests * output_each,
+        input_price=config.input_price,
+        output_price=config.output_price,
+    )
+    seconds = (
+        terms * seconds_a_term
+        if seconds_a_term
+        else requests * SECONDS_A_REQUEST / max(1, config.concurrency)
+    )
+    priced = config.input_price is not None or config.output_price is not None
+    return Estimate(terms, requests, tokens, nano, priced, seconds, bool(past))
+
+
+def _terms(project: Project, scope: Scope, options: RunOptions) -> int:
+    if options.only is not None:
+        return len(options.only)
+    if scope in (Scope.PROVISIONAL_TO_REFINED, Scope.REVIEW, Scope.REFINE):
+        base = base_for(project, scope)
+        return 0 if base is None else base.provisional.count()
+    known: int = project.terms.in_glossary().count()
+    if scope in (Scope.FROM_TERMS, Scope.GENERATE):
+        return known
+    if project.terms.in_glossary().filter(by_hand=False).exists():
+        return known
+    size = project.documents.aggregate(n=Sum("byte_size"))["n"] or 0
+    found = max(FEWEST, min(MOST, size // CHARACTERS_A_TERM)) if size else 0
+    return known + (options.limit or found)
+
+
+def _past(project: Project, config: ProviderConfig) -> list[Run]:
+    """Of the same provider and model: others are quicker or slower. Not those that did a few terms
+    of many."""
+    runs = Run.objects.filter(
+        project=project, status=Status.COMPLETED, provider=config.kind, model=config.model
+    ).exclude(options__has_key="only")
+    return list(runs.newest_first()[:PAST_RUNS])
+
+
+def _seconds_a_term(past: list[Run], steps: tuple[Step, ...]) -> float:
+    """What these steps took, last time each was done, by term."""
+    seconds = 0.0
+    for step in steps:
+        rows = RunStep.objects.filter(run__in=past, step=step, finished_at__isnull=False)
+        for row in rows.order_by("-run_id"):
+            terms = row.run.terms.filter(excluded_because="").count()
+            if terms and row.started_at and row.finished_at:
+                seconds += (row.finished_at - row.started_at).total_seconds() / terms
+                break
+    return seconds
+
+
+def _tokens_a_request(past: list[Run]) -> tuple[int, int]:
+    asked = sum(run.requests - run.served for run in past)
+    if asked <= 0:
+        return INPUT_TOKENS_A_REQUEST, OUTPUT_TOKENS_A_REQUEST
+    return (
+        sum(run.input_tokens for run in past) // asked,
+        sum(run.output_tokens for run in past) // asked,
+    )

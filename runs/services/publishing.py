@@ -1,0 +1,56 @@
+"""From a run's entries to the project's glossary."""
+
+from collections.abc import Collection
+from typing import Any
+
+from django.db import transaction
+from django.db.models import QuerySet
+from django.utils import timezone
+from django.utils.translation import gettext as _
+
+from glossary_site.errors import Refusal
+from projects.access import Actor
+from projects.exports.data import EntryData
+from projects.services.glossary.publishing import Published, publish_entries
+from projects.services.locking import lock_project
+from runs.models import Run
+from runs.models.results import EntryOfRun
+from runs.services.rows import PLAIN
+
+
+def entries_of(run: Run) -> QuerySet[Any]:
+    """What came of it: the refined entries, or the provisional ones where it did not get so far."""
+    refined = run.refined.order_by("order")
+    return refined if refined.exists() else run.provisional.order_by("order")
+
+
+@transaction.atomic
+def publish(run: Run, *, actor: Actor, keys: Collection[str] | None = None) -> Published:
+    """Copy its entries into the glossary; only those of these keys, if any are named."""
+    if run.is_active:
+        raise Refusal(
+            "run_active",
+            _("This run is still under way. Publish when it has ended."),
+            run_id=run.pk,
+        )
+    entries = entries_of(run)
+    if keys is not None:
+        entries = entries.filter(key__in=list(keys))
+    rows = list(entries)
+    if not rows:
+        raise Refusal("nothing_to_publish", _("This run has no entries to publish."), run_id=run.pk)
+    # The project before the run, as everywhere.
+    lock_project(run.project)
+    Run.objects.filter(pk=run.pk).update(published_at=timezone.now())
+    return publish_entries(
+        project=run.project, entries=[data_of(row) for row in rows], run_id=run.pk, actor=actor
+    )
+
+
+def data_of(row: EntryOfRun) -> EntryData:
+    return EntryData(
+        **{name: getattr(row, name) for name in PLAIN},
+        aliases=row.aliases,
+        related=row.related,
+        evidence=row.evidence,
+    )

@@ -1,0 +1,1 @@
+"""What each step of a run reads and writes around its pure part in `runs/pipeline/`."""

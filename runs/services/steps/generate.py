@@ -1,0 +1,80 @@
+"""A definition for each term, stored as it comes."""
+
+from collections.abc import Iterable
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from glossary_site.errors import Refusal
+from glossary_site.llm.requests import Result
+from runs.models import ProvisionalEntry
+from runs.pipeline import generate as pipeline
+from runs.pipeline.data import Entry, Failure, Term
+from runs.services.asking import answered, failures_of, finishing, no_answers, note_failures
+from runs.services.rows import entry_row
+from runs.services.terms import snapshot_terms
+from runs.services.work import Work
+
+
+def generate(work: Work) -> None:
+    if not work.run.terms.exists():
+        with work.session.atomic():
+            snapshot_terms(work.run)
+    terms = _wanted(work)
+    if not terms and not work.run.provisional.exists():
+        raise Refusal("no_terms", _("There are no terms to define. Find terms first, or add some."))
+    names = {term.key: term.text for term in terms}
+    # Answers are checked against the documents within a transaction: not read there for it.
+    work.finder.prepare(terms)
+
+    def store(results: Iterable[Result]) -> list[Failure]:
+        entries: list[Entry] = []
+        failures: list[Failure] = []
+        for result in results:
+            if not result.ok:
+                failures += failures_of(result, names)
+                continue
+            read = pipeline.read(result.key, result.data, terms=work.terms, finder=work.finder)
+            entries += [each for each in read if isinstance(each, Entry)]
+            failures += [each for each in read if isinstance(each, Failure)]
+        ProvisionalEntry.objects.bulk_create(
+            (
+                entry_row(ProvisionalEntry, work.run, entry, order=work.order[entry.key])
+                for entry in entries
+            ),
+            ignore_conflicts=True,
+        )
+        return failures
+
+    answered(
+        work,
+        lambda: pipeline.requests(
+            terms,
+            work.finder,
+            language=work.language,
+            builtin=work.builtin,
+            most_tokens=work.most_tokens,
+        ),
+        names=names,
+        store=store,
+    )
+    with finishing(work) as results:
+        note_failures(work, store(results))
+        count = work.run.provisional.count()
+        if not count:
+            raise no_answers(work.run.failures.values_list("error", flat=True).first() or "")
+        written = ngettext("%(n)s definition.", "%(n)s definitions.", count) % {"n": count}
+        work.progress(len(terms), len(terms), lines=[work.line(written)])
+
+
+def _wanted(work: Work) -> list[Term]:
+    """Once asked, the same whenever it is asked again; else those that have no entry yet."""
+    only = work.options.only
+    there: set[str] = set()
+    if work.step.process_id is None:
+        there.update(work.run.provisional.values_list("key", flat=True))
+    return [
+        term
+        for key, term in work.terms.items()
+        if (only is None or key in only) and key not in there
+    ]

@@ -1,0 +1,89 @@
+"""Entries with issues, anew; all others as they are."""
+
+from collections.abc import Iterable
+
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from glossary_site.llm.requests import Result
+from runs.models import RefinedEntry
+from runs.pipeline import refine as pipeline
+from runs.pipeline.data import Entry, Failure
+from runs.services.asking import answered, failures_of, finishing, note_failures
+from runs.services.rows import entry_row, issue_of
+from runs.services.work import Work
+
+CHUNK = 500
+
+
+def refine(work: Work) -> None:
+    entries = work.provisional
+    issues = [issue_of(row) for row in work.run.issues.order_by("order", "pk")]
+    order = {key: place for place, key in enumerate(entries)}
+    concerned = pipeline.concerned(entries.values(), issues)
+    names = {key: entries[key].term for key in concerned}
+    if names:
+        # Answers are checked against the documents within a transaction: not read there for it.
+        work.finder.prepare([work.terms[key] for key in names if key in work.terms])
+
+    def store(results: Iterable[Result]) -> list[Failure]:
+        refined: list[Entry] = []
+        failures: list[Failure] = []
+        for result in results:
+            if not result.ok:
+                failures += failures_of(result, names)
+                continue
+            read = pipeline.read(
+                result.key, result.data, entries=entries, terms=work.terms, finder=work.finder
+            )
+            refined += [each for each in read if isinstance(each, Entry)]
+            failures += [each for each in read if isinstance(each, Failure)]
+        _save(work, refined, order, copied=False)
+        return failures
+
+    # No issues: nobody is asked.
+    answered(
+        work,
+        lambda: pipeline.requests(
+            list(entries.values()),
+            issues,
+            work.finder,
+            terms=work.terms,
+            language=work.language,
+            builtin=work.builtin,
+            most_tokens=work.most_tokens,
+        ),
+        names=names,
+        store=store,
+    )
+    with finishing(work) as results:
+        note_failures(work, store(results))
+        there = set(work.run.refined.values_list("key", flat=True))
+        rest = [entry for key, entry in entries.items() if key not in there]
+        _save(work, rest, order, copied=True)
+        changed = work.run.refined.filter(copied=False).count()
+        lines = [
+            ngettext("%(n)s entry was refined, ", "%(n)s entries were refined, ", changed)
+            % {"n": changed}
+            + _("%(n)s taken over as they are.") % {"n": len(entries) - changed}
+        ]
+        work.progress(len(names), len(names), lines=[work.line(line) for line in lines])
+
+
+def _save(work: Work, entries: Iterable[Entry], order: dict[str, int], *, copied: bool) -> None:
+    """One that came back as it was counts as taken over."""
+    before = work.provisional
+    RefinedEntry.objects.bulk_create(
+        (
+            entry_row(
+                RefinedEntry,
+                work.run,
+                entry,
+                order=order[entry.key],
+                copied=copied or before[entry.key] == entry,
+            )
+            for entry in entries
+        ),
+        batch_size=CHUNK,
+        ignore_conflicts=True,
+    )

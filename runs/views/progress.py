@@ -1,0 +1,70 @@
+"""How far a run is, step by step."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+
+from runs.choices import Status, Step
+from runs.models import Run, RunStep
+
+# A rate measured on less than this says nothing about the rest.
+LEAST_MEASURED = timedelta(seconds=2)
+
+
+@dataclass(frozen=True)
+class StepLine:
+    row: RunStep
+    # "done", "now", "left" (the run ended before it was done) or "next"
+    state: str
+
+    @property
+    def label(self) -> str:
+        return str(Step(self.row.step).label)
+
+
+@dataclass(frozen=True)
+class Progress:
+    """What a page shows of a run that goes on."""
+
+    run: Run
+    steps: list[StepLine]
+    # How long the present step still takes, if it goes on as it does; None where nobody knows.
+    left: timedelta | None
+    now: datetime
+
+    @property
+    def current(self) -> StepLine | None:
+        return next((step for step in self.steps if step.state == "now"), None)
+
+    @property
+    def place(self) -> int:
+        """The number of the present step, for “step 2 of 5”."""
+        return next((n for n, step in enumerate(self.steps, 1) if step.state == "now"), 1)
+
+
+def progress_of(run: Run, now: datetime) -> Progress:
+    rows = list(run.steps.order_by("order"))
+    return Progress(run, _lines(run, rows), _left(run, rows, now), now)
+
+
+def _lines(run: Run, rows: list[RunStep]) -> list[StepLine]:
+    first_open = next((row.pk for row in rows if row.finished_at is None), None)
+    return [StepLine(row, _state(run, row, row.pk == first_open)) for row in rows]
+
+
+def _state(run: Run, row: RunStep, is_first_open: bool) -> str:
+    if row.finished_at is not None:
+        return "done"
+    if run.has_ended:
+        return "left"
+    return "now" if is_first_open and run.status == Status.RUNNING else "next"
+
+
+def _left(run: Run, rows: list[RunStep], now: datetime) -> timedelta | None:
+    step = next((row for row in rows if row.finished_at is None), None)
+    rest = run.progress_total - run.progress_current
+    if step is None or step.started_at is None or not run.progress_current or not rest:
+        return None
+    measured = now - step.started_at
+    if measured < LEAST_MEASURED:
+        return None
+    return measured * (rest / run.progress_current)

@@ -1,0 +1,132 @@
+"""One run: how far it is, what it has made, and what can be done with that."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.shortcuts import render
+from django.utils import timezone
+from django.utils.cache import patch_vary_headers
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_safe
+
+from glossary_site.pages import Listing, wants_part
+from projects.access import Action, project_for
+from projects.choices import Category, Change
+from projects.models import Document, EntryRevision, Project
+from projects.views.pages import project_context
+from projects.work import reason_of, runs_of
+from runs.choices import Status
+from runs.models import Run
+from runs.services.comparing import preview
+from runs.views.finding import run_of
+from runs.views.log import log_context
+from runs.views.progress import progress_of
+from runs.views.tables import DOCUMENTS, ISSUES, PROVISIONAL, REFINED, TABLES, TERMS
+
+LOG = "log"
+# What people come for, the most finished first.
+RESULTS = (REFINED, PROVISIONAL, TERMS)
+# The parts of the page that are asked for alone, by the id of what they replace.
+PARTS = {"run-head": "runs/_head.html", "results": "runs/_table.html"}
+
+
+@dataclass(frozen=True)
+class Tab:
+    key: str
+    label: Any
+    count: int
+    is_current: bool
+
+
+@require_safe
+def run_page(request: HttpRequest, project_id: int, run_id: int) -> HttpResponse:
+    project = project_for(request.user, project_id, Action.VIEW)
+    context = project_context(request, project, "runs")
+    run = run_of(project, run_id)
+    part = _part(request)
+    counts = {key: table.count(run) for key, table in TABLES.items()}
+    current = _current(request, run, counts)
+    context |= {
+        "run": run,
+        "tabs": _tabs(current, counts, run),
+        "current_tab": current,
+        "now": timezone.now(),
+    }
+    if part != "results":
+        context |= _head(run, counts)
+    if part != "run-head":
+        context |= _results(request, project, run, current)
+    response = render(request, PARTS.get(part, "runs/run.html"), context)
+    # Several bodies at one address: a browser must not show one from its cache for the other.
+    patch_vary_headers(response, ["HX-Request", "HX-Target"])
+    return response
+
+
+def _part(request: HttpRequest) -> str:
+    target: str | None = request.htmx.target if wants_part(request) else None  # type: ignore[attr-defined]
+    return target if target in PARTS else ""
+
+
+def _current(request: HttpRequest, run: Run, counts: Mapping[str, int]) -> str:
+    """The wanted tab; else the log of a run that goes on, and the result of one that has ended."""
+    wanted = request.GET.get("tab", "")
+    if wanted in TABLES or wanted == LOG:
+        return wanted
+    if run.is_active:
+        return LOG
+    return next((table.key for table in RESULTS if counts[table.key]), LOG)
+
+
+def _tabs(current: str, counts: Mapping[str, int], run: Run) -> list[Tab]:
+    tables = [Tab(key, TABLES[key].label, counts[key], key == current) for key in TABLES]
+    return [*tables, Tab(LOG, _("Log"), run.log_count, current == LOG)]
+
+
+def _head(run: Run, counts: Mapping[str, int]) -> dict[str, Any]:
+    now = timezone.now()
+    context: dict[str, Any] = {
+        "progress": progress_of(run, now),
+        "can_resume": run.status in (Status.CANCELLED, Status.FAILED),
+    }
+    if run.is_active:
+        context["reason"] = reason_of(runs_of(run.project))
+    elif counts[REFINED.key] or counts[PROVISIONAL.key]:
+        context["preview"] = preview(run)
+        context["publication"] = publication_of(run)
+    return context
+
+
+def publication_of(run: Run) -> EntryRevision | None:
+    """The newest change that it made to the glossary and nobody has taken back."""
+    revisions = EntryRevision.objects.filter(
+        project=run.project_id, run_id=run.pk, change=Change.PUBLISHED, undone_by=None
+    )
+    return revisions.select_related("author").order_by("-pk").first()
+
+
+def _results(request: HttpRequest, project: Project, run: Run, current: str) -> dict[str, Any]:
+    if current == LOG:
+        return log_context(request, run)
+    table = TABLES[current]
+    listing = table.listing(request, run)
+    own = project.term_categories.values_list("key", "name")
+    context: dict[str, Any] = {
+        "table": table,
+        "listing": listing,
+        "categories": {**dict(Category.choices), **dict(own)},
+    }
+    if table is DOCUMENTS:
+        context["present"] = _present(project, listing)
+    elif table in (TERMS, ISSUES):
+        keys = {row.key for row in listing.page}
+        known = project.terms.filter(key__in=keys).only("key", "status", "project")
+        context["known"] = {term.key: term for term in known}
+    return context
+
+
+def _present(project: Project, listing: Listing) -> dict[int, Document]:
+    """The documents of this page as they are now, those that are still there."""
+    ids = [row.document_id for row in listing.page]
+    return Document.objects.filter(project=project).listed().in_bulk(ids)

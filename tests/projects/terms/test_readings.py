@@ -1,0 +1,46 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from projects.terms.readings import LETTERS, index_letter, reading_of
+
+
+@pytest.mark.parametrize(
+    ("text", "reading"),
+    [
+        ("再生可能エネルギー", "さいせいかのうえねるぎー"),
+        ("サーバー", "さーばー"),
+        ("TCP接続", "tcpせつぞく"),
+        ("Message  Queue", "message queue"),
+        ("ＡＰＩ", "api"),
+    ],
+)
+def test_how_a_term_is_read(text: str, reading: str) -> None:
+    assert reading_of(text) == reading
+
+
+@pytest.mark.parametrize(
+    ("reading", "letter"),
+    [
+        ("apple", "A"),
+        ("Éclair", "E"),
+        (".net", "N"),
+        ("がくしゅう", "か"),
+        ("ぱいぷ", "は"),
+        ("ゔぁいおりん", "あ"),
+        ("ゃ", "や"),
+        ("ん", "わ"),
+        ("サーバ", "さ"),
+        ("3しょう", "#"),
+        ("", "#"),
+        ("渦", "#"),
+    ],
+)
+def test_where_it_stands_in_an_index(reading: str, letter: str) -> None:
+    assert index_letter(reading) == letter
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text())
+def test_everything_has_a_place(text: str) -> None:
+    assert index_letter(reading_of(text)) in LETTERS

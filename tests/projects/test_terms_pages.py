@@ -1,0 +1,545 @@
+"""The pages of terms: the lists, one term with its places, synonyms, and own categories."""
+
+import re
+from typing import Any
+
+import pytest
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
+from django.urls import reverse
+
+from projects.choices import Category, TermStatus
+from projects.models import SynonymGroup, Term
+from projects.services.categories import add_category
+from projects.services.documents import delete_documents
+from projects.services.synonyms import make_group
+from projects.services.terms import Found, add_term, set_status, take_extraction, update_term
+from projects.terms.keys import key_of
+from projects.terms.readings import reading_of
+from projects.views.places import excerpt, spelling_pattern, stands_in
+from tests import factories
+
+pytestmark = pytest.mark.django_db
+
+PART = {"HX-Request": "true"}
+
+
+def found(text: str, *, frequency: int = 1, score: float = 1.0, **more) -> Found:
+    return Found(
+        text=text,
+        key=key_of(text),
+        reading=reading_of(text),
+        language="en",
+        frequency=frequency,
+        score=score,
+        **{"document_count": 1, "variants": [text], **more},
+    )
+
+
+def extract(project, *terms: Found) -> dict[str, Term]:
+    take_extraction(project=project, found=terms)
+    return {term.text: term for term in project.terms.all()}
+
+
+@pytest.fixture
+def terms(project) -> dict[str, Term]:
+    return extract(
+        project,
+        found("mooring line", frequency=9, score=8.5, category=Category.TECHNICAL_TERM),
+        found("slack water", frequency=3, score=9.5),
+        found("pilot", frequency=20, score=2.5, category=Category.TITLE),
+        found("evening", score=0.1, category="common_noun", excluded_because="common_noun"),
+    )
+
+
+@pytest.fixture
+def reading(sign_in, viewer):
+    return sign_in(viewer)
+
+
+@pytest.fixture
+def editing(sign_in, editor):
+    return sign_in(editor)
+
+
+def page(client, name: str, *args, **query) -> str:
+    response = client.get(reverse(name, args=args), query)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def named(html: str) -> list[str]:
+    return re.findall(r"data-row-link[^>]*>([^<]+)</a>", html)
+
+
+def send(client, project, query="", **data):
+    response = client.post(reverse("project-terms", args=[project.pk]) + query, data, follow=True)
+    assert response.status_code == 200
+    return response.content.decode()
+
+
+def undo_token(html: str) -> str:
+    button = re.search(r'name="undo" value="([^"]+)"', html)
+    assert button
+    return button[1]
+
+
+def status_of(term: Term) -> str:
+    return Term.objects.get(pk=term.pk).status
+
+
+class TestList:
+    def test_without_documents_it_sends_to_the_documents(self, editing, project):
+        assert reverse("document-add", args=[project.pk]) in page(
+            editing, "project-terms", project.pk
+        )
+
+    def test_without_terms_it_sends_to_the_runs(self, editing, reading, project):
+        factories.make_document(project)
+        runs = f'class="button button-primary" href="{reverse("project-runs", args=[project.pk])}"'
+        assert runs in page(editing, "project-terms", project.pk)
+        assert runs not in page(reading, "project-terms", project.pk)
+
+    def test_each_tab_has_its_terms_and_their_number(self, reading, project, terms, owner):
+        set_status(project=project, ids=[terms["pilot"].pk], status="required", actor=owner)
+        html = page(reading, "project-terms", project.pk)
+        assert named(html) == ["slack water", "mooring line", "pilot"]
+        assert re.findall(r'class="count">(\d+)</span></a>', html)[-4:] == ["3", "1", "1", "4"]
+        assert named(page(reading, "project-terms", project.pk, show="required")) == ["pilot"]
+        assert named(page(reading, "project-terms", project.pk, show="excluded")) == ["evening"]
+        assert len(named(page(reading, "project-terms", project.pk, show="all"))) == 4
+        assert len(named(page(reading, "project-terms", project.pk, show="nonsense"))) == 3
+
+    def test_an_automatic_exclusion_says_so_and_why(self, reading, project, terms, owner):
+        ids = [terms["pilot"].pk]
+        set_status(project=project, ids=ids, status="excluded", actor=owner, reason="known to all")
+        html = page(reading, "project-terms", project.pk, show="excluded")
+        assert "Excluded automatically: an everyday word" in html
+        assert "Excluded: known to all" in html
+
+    def test_notes_synonyms_and_categories_are_shown(self, reading, project, terms, owner):
+        update_term(term=terms["pilot"], actor=owner, notes="Only those with a licence.")
+        group = [terms["slack water"]]
+        make_group(project=project, primary=terms["pilot"], terms=group, actor=owner)
+        html = page(reading, "project-terms", project.pk)
+        assert "Only those with a licence." in html
+        assert "also slack water" in html
+        assert "another name of pilot" in html
+        assert "Technical term" in html
+
+    def test_the_filter_looks_at_terms_readings_and_notes(self, reading, project, terms, owner):
+        update_term(term=terms["pilot"], actor=owner, notes="guides vessels")
+        add_term(project=project, text="係留索", actor=owner)
+        assert named(page(reading, "project-terms", project.pk, q="VESSEL")) == ["pilot"]
+        assert named(page(reading, "project-terms", project.pk, q="けいりゅう")) == ["係留索"]
+        html = page(reading, "project-terms", project.pk, q="nowhere")
+        assert "No term matches “nowhere”" in html
+
+    def test_by_category_and_by_none(self, reading, project, terms):
+        assert named(page(reading, "project-terms", project.pk, category="title")) == ["pilot"]
+        assert named(page(reading, "project-terms", project.pk, category="-")) == ["slack water"]
+
+    @pytest.mark.parametrize("query", ["\0", "%", "_", "'", "\\", "あ", "<b>"])
+    def test_odd_filters_are_only_words(self, reading, project, terms, query):
+        for key in ("q", "category", "show", "sort", "page"):
+            page(reading, "project-terms", project.pk, **{key: query})
+
+    @pytest.mark.parametrize(
+        ("sort", "first"),
+        [
+            ("term", "mooring line"),
+            ("-frequency", "pilot"),
+            ("-spread", "slack water"),
+            ("-score", "slack water"),
+        ],
+    )
+    def test_every_column_sorts_both_ways(self, reading, project, terms, sort, first):
+        wide = {"document_count": 7}
+        extract(
+            project,
+            found("mooring line", frequency=9, score=8.5),
+            found("slack water", frequency=3, score=9.5, **wide),
+            found("pilot", frequency=20, score=2.5, document_count=2),
+        )
+        there = named(page(reading, "project-terms", project.pk, sort=sort))
+        back = sort.removeprefix("-") if sort.startswith("-") else f"-{sort}"
+        assert there[0] == first
+        assert named(page(reading, "project-terms", project.pk, sort=back)) == there[::-1]
+
+    def test_htmx_gets_the_same_part_alone(self, reading, project, terms):
+        url = reverse("project-terms", args=[project.pk])
+        part = reading.get(url, headers=PART).content.decode()
+        assert part.startswith('<div id="results"')
+        assert 'hx-trigger="live:terms from:body"' in part
+        rows = r"<tbody>.*</tbody>"
+        whole = page(reading, "project-terms", project.pk)
+        assert re.search(rows, part, re.S)[0] == re.search(rows, whole, re.S)[0]
+
+    def test_viewers_see_no_controls_and_cannot_send_any(self, reading, editing, project, terms):
+        assert 'name="only"' in page(editing, "project-terms", project.pk)
+        html = page(reading, "project-terms", project.pk)
+        assert not re.search(r'name="(only|ids|status|group)"', html)
+        url = reverse("project-terms", args=[project.pk])
+        assert reading.post(url, {"only": f"{terms['pilot'].pk}:excluded"}).status_code == 403
+
+    def test_the_number_of_queries_does_not_grow(self, editing, project, owner):
+        def queries() -> int:
+            with CaptureQueriesContext(connection) as captured:
+                page(editing, "project-terms", project.pk)
+            assert not any('"occurrences"' in query["sql"] for query in captured)
+            return len(captured)
+
+        many = [found(f"term {n}x", score=n) for n in range(50)]
+        few = extract(project, *many[:3])
+        make_group(project=project, primary=few["term 0x"], terms=[few["term 1x"]], actor=owner)
+        page(editing, "project-terms", project.pk)
+        before = queries()
+        all_terms = extract(project, *many)
+        pair = [all_terms["term 9x"], all_terms["term 8x"]]
+        make_group(project=project, primary=pair[0], terms=pair[1:], actor=owner)
+        assert queries() == before <= 18
+
+    def test_no_script_survives(self, editing, project, owner):
+        term = add_term(
+            project=project, text="<script>x</script>", actor=owner, notes="<img src=x>"
+        )
+        for html in (
+            page(editing, "project-terms", project.pk),
+            page(editing, "term", project.pk, term.pk),
+            send(editing, project, only=f"{term.pk}:excluded"),
+        ):
+            assert "<script>x" not in html
+            assert "<img src=x>" not in html
+
+
+class TestOneClick:
+    def test_exclude_and_undo(self, editing, project, terms):
+        html = send(editing, project, "?q=pilot", only=f"{terms['pilot'].pk}:excluded")
+        assert status_of(terms["pilot"]) == TermStatus.EXCLUDED
+        assert "“pilot” is excluded." in html
+        html = send(editing, project, undo=undo_token(html))
+        assert status_of(terms["pilot"]) == TermStatus.CANDIDATE
+        assert "1 term is as it was." in html
+
+    def test_undo_restores_what_no_person_may_say(self, editing, project, terms):
+        html = send(editing, project, only=f"{terms['evening'].pk}:required")
+        send(editing, project, undo=undo_token(html))
+        term = Term.objects.get(pk=terms["evening"].pk)
+        assert (term.status, term.reason) == (TermStatus.AUTO_EXCLUDED, "common_noun")
+        # The next extraction judges it anew, as if nobody had ever said anything.
+        assert "status" not in term.chosen
+
+    def test_undo_keeps_a_later_choice_of_somebody_else(self, editing, project, terms, owner):
+        html = send(editing, project, only=f"{terms['pilot'].pk}:excluded")
+        set_status(project=project, ids=[terms["pilot"].pk], status="required", actor=owner)
+        assert "nothing left to undo" in send(editing, project, undo=undo_token(html))
+        assert status_of(terms["pilot"]) == TermStatus.REQUIRED
+
+    def test_undo_reaches_no_other_project(self, editing, editor, project, terms):
+        other = factories.make_project("Other", owner=editor)
+        token = undo_token(send(editing, project, only=f"{terms['pilot'].pk}:excluded"))
+        send(editing, other, undo=token)
+        assert status_of(terms["pilot"]) == TermStatus.EXCLUDED
+
+    @pytest.mark.parametrize("token", ["x", "W10:abc:def"])
+    def test_a_forged_undo_does_nothing(self, editing, project, terms, token):
+        assert "no longer be undone" in send(editing, project, undo=token)
+
+    @pytest.mark.parametrize("only", ["", "x:excluded", "1:auto_excluded", "1:", "999999:required"])
+    def test_nonsense_changes_nothing(self, editing, project, terms, only):
+        before = list(Term.objects.values_list("pk", "status"))
+        send(editing, project, only=only)
+        assert list(Term.objects.values_list("pk", "status")) == before
+
+    def test_it_leads_back_to_the_list_as_it_was(self, editing, project, terms):
+        url = reverse("project-terms", args=[project.pk]) + "?show=all&sort=term"
+        response = editing.post(url, {"only": f"{terms['pilot'].pk}:required"})
+        assert response.url == url
+
+    def test_htmx_gets_the_list_and_the_message(self, editing, project, terms):
+        url = reverse("project-terms", args=[project.pk]) + "?q=pilot"
+        answer = editing.post(url, {"only": f"{terms['pilot'].pk}:excluded"}, headers=PART)
+        html = answer.content.decode()
+        assert html.startswith('<div id="results"')
+        assert 'id="messages" hx-swap-oob="true"' in html
+        assert "“pilot” is excluded." in html
+        assert undo_token(html)
+        assert named(html) == []
+
+
+class TestSeveral:
+    def test_exclude_and_undo_together(self, editing, project, terms):
+        ids = [terms["pilot"].pk, terms["slack water"].pk]
+        html = send(editing, project, ids=ids, status="excluded")
+        assert "2 terms are excluded." in html
+        send(editing, project, undo=undo_token(html))
+        assert {status_of(terms[name]) for name in ("pilot", "slack water")} == {"candidate"}
+
+    def test_all_of_the_list_also_on_other_pages(self, editing, project):
+        extract(project, *(found(f"term {n}x") for n in range(60)), found("pilot"))
+        send(editing, project, "?q=term", ids=[1], every="1", status="required")
+        assert project.terms.filter(status="required").count() == 60
+        assert project.terms.get(text="pilot").status == TermStatus.CANDIDATE
+
+    def test_synonyms_stand_under_the_best_one(self, editing, project, terms):
+        ids = [terms["pilot"].pk, terms["slack water"].pk]
+        html = send(editing, project, ids=ids, group="1")
+        assert "now stand under “slack water”" in html
+        assert SynonymGroup.objects.get().primary == terms["slack water"]
+        # Once more: the service refuses, and the page says why.
+        assert "in a synonym group already" in send(editing, project, ids=ids, group="1")
+
+    def test_one_is_no_group(self, editing, project, terms):
+        html = send(editing, project, ids=[terms["pilot"].pk], group="1")
+        assert "two or more" in html
+
+    def test_category(self, editing, project, terms):
+        ids = [terms["pilot"].pk, terms["slack water"].pk]
+        html = send(editing, project, ids=ids, recategorise="1", to_category="organization")
+        assert "2 terms have the category “Organisation”." in html
+        assert set(Term.objects.filter(pk__in=ids).values_list("category", flat=True)) == {
+            "organization"
+        }
+        html = send(editing, project, ids=ids, recategorise="1", to_category="nowhere")
+        assert "no category" in html
+
+    def test_nothing_chosen(self, editing, project, terms):
+        assert "Choose the terms first." in send(editing, project, status="excluded")
+
+
+class TestAdd:
+    def test_by_hand(self, editing, project, editor):
+        url = reverse("term-add", args=[project.pk])
+        wish = {"text": " Fender ", "status": "required", "category": "", "notes": "rubber"}
+        assert editing.post(url, wish).url == reverse("project-terms", args=[project.pk])
+        term = project.terms.get()
+        assert (term.text, term.status, term.notes) == ("Fender", "required", "rubber")
+        assert (term.by_hand, term.added_by) == (True, editor)
+
+    def test_one_that_is_there_is_shown(self, editing, project, terms):
+        url = reverse("term-add", args=[project.pk])
+        response = editing.post(url, {"text": "Mooring-Lines", "status": "candidate"})
+        assert response.status_code == 422
+        assert terms["mooring line"].get_absolute_url() in response.content.decode()
+
+    def test_a_refused_form_keeps_what_was_typed(self, editing, project):
+        url = reverse("term-add", args=[project.pk])
+        response = editing.post(url, {"text": "", "notes": "I wrote this"})
+        assert response.status_code == 422
+        assert "I wrote this" in response.content.decode()
+
+    def test_a_refusal_stands_beside_its_field(self, editing, project):
+        url = reverse("term-add", args=[project.pk])
+        response = editing.post(url, {"text": "Fender", "status": "required", "notes": "\a bell"})
+        assert response.status_code == 422
+        assert 'id="id_notes_error"' in response.content.decode()
+
+    def test_suggestions(self, reading, project, terms):
+        options = page(reading, "term-suggest", project.pk, synonym="IL")
+        assert re.findall(r'value="([^"]+)"', options) == ["pilot"]
+        assert page(reading, "term-suggest", project.pk).strip() == ""
+
+
+class TestTerm:
+    @pytest.fixture
+    def document(self, project):
+        text = "# Lines\n\n- A **mooring line** holds.\n\nNothing.\n\nTwo mooring\nlines hold.\n"
+        return factories.make_document(project, "ops/lines.md", text)
+
+    @pytest.fixture
+    def term(self, project, document) -> Term:
+        places = [(document.pk, 3, 1), (document.pk, 7, 1)]
+        spellings: dict[str, Any] = {
+            "variants": ["mooring line", "mooring lines"],
+            "occurrences": places,
+        }
+        return extract(project, found("mooring line", frequency=5, **spellings))["mooring line"]
+
+    def test_its_places_are_marked_and_linked(self, reading, project, document, term):
+        html = page(reading, "term", project.pk, term.pk)
+        assert "A <mark>mooring line</mark> holds." in html
+        url = reverse("document", args=[project.pk, document.pk])
+        assert f'href="{url}?lines=3#L3"' in html
+        # Broken over two lines: nothing to mark, and still a place.
+        assert f'href="{url}?lines=7#L7"' in html
+        assert "changed since" not in html
+        assert "3 more occurrences are counted" in html
+        assert "<li>mooring lines</li>" in html
+
+    def test_a_document_that_has_changed_says_so(self, reading, project, document, term):
+        text = "# Lines\n\nNew.\n\nNothing.\n\nTwo mooring\nlines hold.\n"
+        factories.make_document(project, document.path, text)
+        html = page(reading, "term", project.pk, term.pk)
+        assert "changed since the last run" in html
+        assert "?lines=7#L7" in html
+        assert "?lines=3#L3" not in html
+
+    def test_a_document_that_is_gone_is_left_out(self, reading, project, document, term, owner):
+        delete_documents(project=project, ids=[document.pk], actor=owner)
+        assert "did not find it" in page(reading, "term", project.pk, term.pk)
+
+    def test_many_documents_come_in_pages(self, reading, project):
+        documents = [factories.make_document(project, f"{n:02}.md", "a pilot\n") for n in range(25)]
+        places = {"occurrences": [(each.pk, 1, 1) for each in documents]}
+        term = extract(project, found("pilot", frequency=25, **places))["pilot"]
+        first = page(reading, "term", project.pk, term.pk)
+        assert first.count('class="place"') == 20
+        assert page(reading, "term", project.pk, term.pk, page=2).count('class="place"') == 5
+
+    def test_the_live_part_is_the_same(self, reading, project, term):
+        url = reverse("term", args=[project.pk, term.pk])
+        part = reading.get(url, headers=PART).content.decode()
+        assert part.startswith('<section id="occurrences"')
+        assert part.strip() in reading.get(url).content.decode()
+
+    def test_status_buttons_and_undo(self, editing, project, term):
+        url = reverse("term", args=[project.pk, term.pk])
+        html = editing.post(url, {"status": "required"}, follow=True).content.decode()
+        assert status_of(term) == TermStatus.REQUIRED
+        editing.post(url, {"undo": undo_token(html)})
+        assert status_of(term) == TermStatus.CANDIDATE
+
+    def test_notes_category_and_spelling(self, editing, project, term):
+        url = reverse("term-edit", args=[project.pk, term.pk])
+        wish = {"text": "Mooring line", "category": "technical_term", "notes": "Say which rope."}
+        assert editing.post(url, wish).url == term.get_absolute_url()
+        term.refresh_from_db()
+        assert (term.text, term.category, term.notes) == tuple(wish.values())
+        # Another spelling is the same term still.
+        assert term.frequency == 5
+
+    def test_an_edit_that_is_refused(self, editing, project, term, owner):
+        add_term(project=project, text="pilot", actor=owner)
+        url = reverse("term-edit", args=[project.pk, term.pk])
+        response = editing.post(url, {"text": "Pilots", "notes": "kept?"})
+        assert response.status_code == 422
+        assert "kept?" in response.content.decode()
+        assert Term.objects.get(pk=term.pk).text == "mooring line"
+
+    def test_delete(self, editing, project, term):
+        response = editing.post(reverse("term-delete", args=[project.pk, term.pk]))
+        assert response.url == reverse("project-terms", args=[project.pk])
+        assert not project.terms.exists()
+
+    def test_terms_of_other_projects_are_not_there(self, editing, editor, term):
+        other = factories.make_project("Other", owner=editor)
+        for name in ("term", "term-edit"):
+            assert editing.get(reverse(name, args=[other.pk, term.pk])).status_code == 404
+        for name in ("term-delete", "term-synonyms"):
+            assert editing.post(reverse(name, args=[other.pk, term.pk])).status_code == 404
+
+    def test_its_entry_is_shown(self, editing, project, term):
+        url = reverse("entry-add", args=[project.pk])
+        editing.post(url, {"term": "Mooring Line", "definition": "A strong rope."})
+        html = page(editing, "term", project.pk, term.pk)
+        assert "A strong rope." in html
+        assert project.entries.get().get_absolute_url() in html
+
+
+class TestSynonyms:
+    @pytest.fixture
+    def say(self, editing, project, terms):
+        url = reverse("term-synonyms", args=[project.pk, terms["pilot"].pk])
+
+        def send(**data) -> str:
+            return editing.post(url, data, follow=True).content.decode()
+
+        return send
+
+    def names(self, project) -> set[str]:
+        return set(project.terms.exclude(group=None).values_list("text", flat=True))
+
+    def test_the_whole_life_of_a_group(self, say, project, terms):
+        assert "now means the same as" in say(synonym="Slack-Water")
+        assert self.names(project) == {"pilot", "slack water"}
+        # A name that no document has is added.
+        say(synonym="harbour guide")
+        guide = project.terms.get(text="harbour guide")
+        assert guide.by_hand
+        assert guide.group_id
+        say(primary=guide.pk)
+        assert SynonymGroup.objects.get().primary == guide
+        say(remove=terms["slack water"].pk)
+        assert self.names(project) == {"pilot", "harbour guide"}
+        say(dissolve="1")
+        assert self.names(project) == set()
+
+    def test_what_is_refused(self, say, project, terms, owner):
+        assert "same term in another spelling" in say(synonym="Pilots")
+        assert "Type the other term first." in say(synonym=" ")
+        pair = [terms["slack water"]]
+        make_group(project=project, primary=terms["mooring line"], terms=pair, actor=owner)
+        assert "in a synonym group already" in say(synonym="slack water")
+        say(remove=terms["slack water"].pk)
+        say(primary=terms["slack water"].pk)
+        say(remove="x")
+        assert self.names(project) == {"mooring line", "slack water"}
+
+
+class TestCategories:
+    @pytest.fixture
+    def owning(self, sign_in, owner):
+        return sign_in(owner)
+
+    def test_add_rename_delete(self, owning, project, terms, owner):
+        url = reverse("project-categories", args=[project.pk])
+        assert owning.post(url, {"name": "Ships", "auto_exclude": "on"}).url == url
+        category = project.term_categories.get()
+        assert (category.name, category.auto_exclude) == ("Ships", True)
+        change = reverse("category-change", args=[project.pk, category.pk])
+        owning.post(change, {"name": "Vessels"})
+        category.refresh_from_db()
+        assert (category.name, category.auto_exclude) == ("Vessels", False)
+        update_term(term=terms["pilot"], actor=owner, category=category.key)
+        assert "1 term<" in page(owning, "project-categories", project.pk)
+        owning.post(reverse("category-delete", args=[project.pk, category.pk]))
+        assert not project.term_categories.exists()
+        assert Term.objects.get(pk=terms["pilot"].pk).category == ""
+
+    def test_what_is_refused(self, owning, project, owner):
+        category = add_category(project=project, name="Ships", actor=owner)
+        url = reverse("project-categories", args=[project.pk])
+        assert owning.post(url, {"name": "ships"}).status_code == 422
+        assert owning.post(url, {"name": ""}).status_code == 422
+        change = reverse("category-change", args=[project.pk, category.pk])
+        assert "needs a name" in owning.post(change, {"name": ""}, follow=True).content.decode()
+
+    def test_categories_of_other_projects_are_not_there(self, owning, owner, project):
+        other = factories.make_project("Other", owner=owner)
+        category = add_category(project=other, name="Ships", actor=owner)
+        url = reverse("category-delete", args=[project.pk, category.pk])
+        assert owning.post(url).status_code == 404
+
+
+class TestLines:
+    def marked(self, line: str, *spellings: str) -> list[str]:
+        parts = excerpt(line, spelling_pattern(spellings))
+        return [part.text for part in parts if part.marked]
+
+    @pytest.mark.parametrize(
+        ("line", "spellings", "marks"),
+        [
+            ("The Pilot and the pilots", ["pilot"], ["Pilot"]),
+            ("mooring  line", ["mooring line"], ["mooring line"]),
+            ("a `queue` and **queue**", ["queue"], ["queue", "queue"]),
+            ("係留索は係留の索", ["係留", "係留索"], ["係留索", "係留"]),
+            ("a [pilot](pilot.md) comes", ["pilot"], ["pilot"]),
+            ("C++ is not C", ["C++"], ["C++"]),
+            ("nothing", ["", " "], []),
+        ],
+    )
+    def test_what_is_marked(self, line, spellings, marks):
+        assert self.marked(line, *spellings) == marks
+
+    def test_a_long_line_is_cut_around_the_term(self):
+        parts = excerpt("x " * 500 + "pilot" + " y" * 500, spelling_pattern(["pilot"]))
+        text = "".join(part.text for part in parts)
+        assert text.startswith("…")
+        assert text.endswith("…")
+        assert len(text) < 260
+        assert any(part.marked for part in parts)
+
+    def test_a_term_may_be_broken_over_two_lines(self):
+        pattern = spelling_pattern(["mooring line"])
+        assert stands_in(pattern, "> a mooring", "> line")
+        assert not stands_in(pattern, "a mooring", "rope")

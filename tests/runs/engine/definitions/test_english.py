@@ -1,0 +1,144 @@
+"""English sentences: which ones are taken as definitions, and which are not."""
+
+import pytest
+
+from tests.runs.engine.definitions.made import entry, is_offered
+
+DEFINE_BROKER = [
+    "A broker is a server that stores messages until somebody asks for them.",
+    "The broker is a process that passes messages between workers.",
+    "Brokers are servers that store messages until somebody asks for them.",
+    "In Kafka, a broker is a server that stores messages for its clients.",
+    "A broker (also known as a message router) is a server that keeps messages.",
+    "A broker, also called a message router, is a server that keeps messages.",
+    "Simply put, a broker is a process that passes messages between workers.",
+    "A *broker* is basically a server that keeps messages until they are read.",
+    "`broker` is the process that passes messages between the workers.",
+    "The term “broker” refers to a process that passes messages between workers.",
+    "Broker means a person who buys and sells things for somebody else.",
+    "A broker represents a server that passes messages between workers.",
+    "A process that passes messages between two others is called a broker.",
+    "Processes that pass messages between others are commonly known as brokers.",
+    "A message router (broker) is a process that passes messages between workers.",
+]
+NO_DEFINITIONS = [
+    # A question, a denial, an opinion, a step.
+    "Is a broker a server that stores messages for the workers?",
+    "A broker is not a server that stores messages for ever.",
+    "A broker is a good idea when there is more than one machine.",
+    "A broker is a common cause of trouble in small teams.",
+    "A broker is required on each of the machines in the rack.",
+    "A broker is available in version 3 of the package.",
+    "The broker is used to pass messages between the workers.",
+    "Brokers are started by the operator at six in the morning.",
+    "Brokers are always available on each of the machines.",
+    "The broker is the first thing to look at in the morning.",
+    "The broker is the same as in the last version of the software.",
+    "A broker is one of the things to look at in the morning.",
+    # Of something else.
+    "A broker pool is a set of servers that store messages.",
+    "The message broker is a server that stores all messages.",
+    "This broker is a server that stores messages for us.",
+    "It is a server next to the broker that stores messages.",
+    "A worker that asks the broker is a client of the server.",
+    "Brokerage is a business in which people buy and sell for others.",
+    "A non-broker is a server that stores nothing for anybody.",
+    # Too little, or it only begins.
+    "A broker is a server.",
+    "A broker is a set of the following things:",
+    "The broker, a machine in the cellar, was switched off on Monday.",
+    "For example, a broker is a server in the cellar of the house.",
+]
+
+
+@pytest.mark.parametrize("sentence", DEFINE_BROKER)
+def test_a_sentence_that_defines(sentence: str) -> None:
+    found = entry("broker", f"# Machines\n\nThe house has some. {sentence} They hum.\n")
+    assert is_offered(found)
+    assert found.confidence >= 0.6
+    assert sentence in found.evidence[0].quote
+    assert "*" not in found.definition
+    assert "`" not in found.definition
+
+
+@pytest.mark.parametrize("sentence", NO_DEFINITIONS)
+def test_a_sentence_that_does_not_define(sentence: str) -> None:
+    assert not is_offered(
+        entry("broker", f"# Machines\n\nThe house has some. {sentence} They hum.\n")
+    )
+
+
+@pytest.mark.parametrize(
+    "heading", ["Broker", "What is a broker?", "2.1 The broker", "Brokers", "About brokers"]
+)
+def test_below_its_own_heading_what_it_does_is_enough(heading: str) -> None:
+    sentence = "A broker ensures that no message is lost between two workers."
+    found = entry("broker", f"## {heading}\n\n{sentence}\n")
+    assert is_offered(found)
+    assert found.definition == sentence
+    # Anywhere else the same sentence is one among many.
+    assert not is_offered(entry("broker", f"## Safety\n\n{sentence}\n"))
+
+
+def test_below_its_own_heading_the_term_need_not_be_named() -> None:
+    found = entry("broker", "## Broker\n\nA process that passes messages between two others.\n")
+    assert found.definition == "A process that passes messages between two others."
+    assert not is_offered(
+        entry("broker", "## Broker\n\nA worker that has a message is now asked to wait here.\n")
+    )
+
+
+def test_a_pronoun_below_the_heading_becomes_the_term() -> None:
+    found = entry("broker", "## Broker\n\nIt is a process that passes messages to workers.\n")
+    assert found.definition == "broker is a process that passes messages to workers."
+    assert found.evidence[0].quote == "It is a process that passes messages to workers."
+
+
+def test_the_title_in_the_settings_is_a_heading() -> None:
+    text = "---\ntitle: Broker\n---\n\nA broker ensures that no message is ever lost.\n"
+    found = entry("broker", text)
+    assert is_offered(found)
+    assert found.evidence[0].line_start == 5
+
+
+def test_a_name_given_by_the_next_sentence() -> None:
+    text = "Messages are kept until a worker has asked for them. This is called queueing.\n"
+    found = entry("queueing", text)
+    assert found.definition == "Messages are kept until a worker has asked for them."
+    assert found.evidence[0].quote == text.strip()
+
+
+def test_a_name_given_to_a_thing_of_the_sentence_before() -> None:
+    text = "Helm manages packages of resources. These packages are known as charts.\n"
+    assert entry("chart", text).definition == text.strip()
+    text = "However, Helm manages packages of resources. These packages are known as charts.\n"
+    assert not is_offered(entry("chart", text))
+
+
+def test_the_sentence_that_says_most_is_taken() -> None:
+    found = entry(
+        "broker",
+        "A broker is a resource of the API.\n",
+        "# Broker\n\nA **broker** is a process that passes messages between two others.\n",
+        "The broker is a process that was started by hand on Monday at noon.\n",
+    )
+    assert found.evidence[0].document_id == 2
+
+
+def test_an_acronym_is_not_the_word_in_small_letters() -> None:
+    text = "It is a word that people use for things. IT is the work of people with machines.\n"
+    assert entry("IT", text).definition == "IT is the work of people with machines."
+    assert not is_offered(entry("IT", "It is a word that people use for many things.\n"))
+
+
+def test_an_acronym_of_two_words() -> None:
+    found = entry("A B", "A B is a test that people make with two versions of a page.\n")
+    assert is_offered(found)
+
+
+def test_a_definition_in_the_past_is_weaker() -> None:
+    present = entry("Kuroda", "Kuroda is an engineer who repairs diesel engines by hand.\n")
+    past = entry("Kuroda", "Kuroda was an engineer who repaired diesel engines by hand.\n")
+    assert is_offered(past)
+    assert past.confidence < present.confidence
+    assert past.needs_review

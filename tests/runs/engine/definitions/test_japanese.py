@@ -1,0 +1,102 @@
+"""Japanese sentences: which ones are taken as definitions, and which are not."""
+
+import pytest
+
+from tests.runs.engine.definitions.made import entry, is_offered
+
+DEFINE = [
+    "憩流とは、潮の流れがほぼ止まる状態をいう。",
+    "憩流とは、潮の流れがほぼ止まる時間帯のことです。",
+    "「憩流」とは潮の流れが止まる状態を指します。",
+    "憩流（slack water）とは、潮の流れが止まる状態である。",
+    "潮流発電では、憩流とは流れがほぼ止まる状態のことである。",
+    "憩流というのは、潮の流れが止まっている状態です。",
+    "憩流は、潮の流れがほぼ止まっている状態である。",
+    "憩流は潮の流れがほぼ止まっている時間帯のことです。",
+    "憩流（slack water）は、潮の流れが止まる現象です。",
+    "**憩流**は、上げ潮と下げ潮の間に流れが止まる現象です。",
+    "憩流は、潮の流れがほぼ止まった状態を指す。",
+    "潮の流れがほぼ止まっている状態を憩流と呼ぶ。",
+    "潮の流れがほぼ止まっている時間帯のことを「憩流」といいます。",
+    "潮止まり（憩流）とは、潮の流れがほぼ止まる状態をいう。",
+    "憩流は、上げ潮の終わりと下げ潮の始まりからなる。",
+]
+NO_DEFINITIONS = [
+    # A question, a denial, an order, how it is or how much.
+    "憩流とは何でしょうか。",
+    "憩流とは、いったいどのような状態なのか？",
+    "憩流は満潮の時刻ではありません。",
+    "憩流は干潮や満潮とは限らない。",
+    "憩流とは異なり、満潮は岸壁で見ることができる時刻である。",
+    "憩流は、作業の前に必ず確かめてください。",
+    "憩流は作業にとって重要です。",
+    "憩流は、この季節には一日に四回です。",
+    "憩流は、月の動きから計算することが可能です。",
+    "憩流は、潜水の作業をするのに良い時間です。",
+    "憩流は、作業を始める前に確認することです。",
+    "憩流は次のようなものです。",
+    # 「ます」 away from a heading, and the past.
+    "憩流は一時間あまりで終わります。",
+    "憩流は、十時四十分に始まりました。",
+    "憩流は昨日も長い時間でした。",
+    # Of something else.
+    "憩流表は、月ごとの憩流の時刻を並べた表である。",
+    "この憩流は、一年で最も長い状態である。",
+    "作業員は、憩流を待つあいだの見張りを行う人である。",
+    "長い憩流は、小潮のころに起きる現象である。",
+    "小憩流とは、流れが一時的に弱まる状態をいう。",
+]
+
+
+@pytest.mark.parametrize("sentence", DEFINE)
+def test_a_sentence_that_defines(sentence: str) -> None:
+    found = entry("憩流", f"# 海の話\n\n海は広い。{sentence}船が出る。\n")
+    assert is_offered(found)
+    assert found.evidence[0].quote == sentence
+    assert found.definition == sentence.replace("*", "")
+
+
+@pytest.mark.parametrize("sentence", NO_DEFINITIONS)
+def test_a_sentence_that_does_not_define(sentence: str) -> None:
+    assert not is_offered(entry("憩流", f"# 海の話\n\n海は広い。{sentence}船が出る。\n"))
+
+
+@pytest.mark.parametrize(
+    "heading", ["差圧計", "差圧計とは", "2.1 差圧計", "第3章 差圧計", "差圧計の概要"]
+)
+def test_below_its_own_heading_what_it_does_is_enough(heading: str) -> None:
+    sentence = "差圧計は、二つの水位計の差を出力する。"
+    found = entry("差圧計", f"## {heading}\n\n{sentence}\n")
+    assert found.definition == sentence
+    assert not is_offered(entry("差圧計", f"## 設備\n\n{sentence}\n"))
+
+
+def test_below_its_own_heading_a_noun_is_enough() -> None:
+    found = entry("Pod", "---\ntitle: Pod\n---\n\n一番小さなKubernetesのオブジェクト。\n")
+    assert found.definition == "一番小さなKubernetesのオブジェクト。"
+
+
+def test_a_name_given_by_the_next_sentence() -> None:
+    before = "潮が止まると発電所の出力が落ち、蓄電池が島を支えます。"
+    text = f"{before}これを憩流ギャップと呼びます。\n"
+    found = entry("憩流ギャップ", text)
+    assert found.definition == before
+    assert found.evidence[0].quote == text.strip()
+    assert not is_offered(entry("憩流ギャップ", f"しかし、{text}"))
+
+
+def test_a_name_given_to_a_thing_of_the_sentence_before() -> None:
+    text = "Helmはリソースのパッケージを管理します。これらのパッケージはチャートと呼ばれます。\n"
+    assert entry("チャート", text).definition == text.strip()
+
+
+def test_an_english_name_in_a_japanese_sentence() -> None:
+    found = entry("Pod", "## 部品\n\nPod とは、コンテナをまとめた最小の単位です。\n")
+    assert found.definition == "Pod とは、コンテナをまとめた最小の単位です。"
+
+
+def test_a_sentence_over_two_lines_is_one() -> None:
+    found = entry("憩流", "憩流とは、潮の流れが\nほぼ止まる状態をいう。\n")
+    assert found.definition == "憩流とは、潮の流れがほぼ止まる状態をいう。"
+    assert found.evidence[0].quote == "憩流とは、潮の流れが\nほぼ止まる状態をいう。"
+    assert (found.evidence[0].line_start, found.evidence[0].line_end) == (1, 2)

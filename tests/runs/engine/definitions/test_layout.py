@@ -1,0 +1,164 @@
+"""Definitions that are set out as such: lists, definition lists, tables."""
+
+import pytest
+
+from tests.runs.engine.definitions.made import a_term, contexts, entry, is_offered
+
+
+@pytest.mark.parametrize(
+    ("term", "line", "definition"),
+    [
+        (
+            "broker",
+            "- **Broker**: a process that passes messages.",
+            "A process that passes messages.",
+        ),
+        (
+            "broker",
+            "* **Broker:** a process that passes messages.",
+            "A process that passes messages.",
+        ),
+        ("broker", "- broker — a process that passes messages.", "A process that passes messages."),
+        (
+            "broker",
+            "- *broker* - The process that passes messages.",
+            "The process that passes messages.",
+        ),
+        (
+            "broker",
+            "**Broker**: the process that passes messages.",
+            "The process that passes messages.",
+        ),
+        (
+            "broker",
+            "**Broker.** The process of the house that hums.",
+            "The process of the house that hums.",
+        ),
+        (
+            "broker",
+            "- **Broker**: manages the queues of a house.",
+            "Manages the queues of a house.",
+        ),
+        (
+            "水位調整運転",
+            "- **水位調整運転**：タンクの水位を一定に保つ。",
+            "タンクの水位を一定に保つ。",
+        ),
+        (
+            "母線",
+            "- 母線：すべての電源と負荷がつながる導体の部分。",
+            "すべての電源と負荷がつながる導体の部分。",
+        ),
+        (
+            "母線",
+            "　・母線：すべての電源と負荷がつながる設備。",
+            "すべての電源と負荷がつながる設備。",
+        ),
+    ],
+)
+def test_an_item_that_explains(term: str, line: str, definition: str) -> None:
+    found = entry(term, f"# Parts\n\n{line}\n")
+    assert is_offered(found)
+    assert found.definition == definition
+    assert found.evidence[0].quote in line
+
+
+@pytest.mark.parametrize(
+    ("term", "line"),
+    [
+        ("broker", "- **Broker**: see the chapter on machines."),
+        ("broker", "- **Broker**: run this command on each machine."),
+        ("broker", "- **Broker**: 3 of them, all in the cellar."),
+        ("broker", "- **Broker**: A big one."),
+        ("broker", "- **Broker**: the broker that is used by the workers."),
+        ("broker", "- **Broker**: what does it do for the workers?"),
+        ("broker", "- **Broker**: a list of them follows:"),
+        ("broker", "1. Broker: machines that were switched off."),
+        ("broker", "Broker: a process that passes messages."),
+        ("broker", "- **Broker.** Barnacles love a slow rotor of a turbine."),
+        ("broker", "- **Broker pool**: a set of processes that pass messages."),
+        ("broker", "- `broker`: A value of the settings to be used."),
+        ("note", "- **Note**: a process that passes messages."),
+        ("系統図", "1. **系統図**：母線の周波数が 60 Hz 付近にあるか。"),
+        ("潮流", "2. **潮流**：水車の出力、次の憩流の時刻。"),
+        ("母線", "- **母線**：作業の前に電圧を確かめてください。"),
+        ("母線", "- **母線**：電圧は 6.6 kV のままである。"),
+        ("母線", "- **母線**：最初に電圧を確かめます。"),
+        ("注意", "- **注意**：すべての電源がつながる設備。"),
+    ],
+)
+def test_an_item_that_does_not_explain(term: str, line: str) -> None:
+    assert not is_offered(entry(term, f"# Parts\n\n{line}\n"))
+
+
+def test_a_definition_list() -> None:
+    text = "# Words\n\nslack gap\n: The time in which the tide delivers nothing.\n\nnext\n: More.\n"
+    found = entry("slack gap", text)
+    assert found.definition == "The time in which the tide delivers nothing."
+    assert found.evidence[0].quote == "slack gap\n: The time in which the tide delivers nothing."
+    assert (found.evidence[0].line_start, found.evidence[0].line_end) == (3, 4)
+    assert not is_offered(entry("gap", text))
+
+
+def test_of_a_long_meaning_the_first_sentence_is_taken() -> None:
+    text = "broker\n: A process that passes messages. See the next chapter for more about it.\n"
+    assert entry("broker", text).definition == "A process that passes messages."
+
+
+TABLE = """
+| Term | Meaning | Page |
+|---|:--|--:|
+| **slack gap** | the time in which the tide delivers nothing | 12 |
+| tide | high | 13 |
+"""
+
+
+def test_a_table_of_terms() -> None:
+    found = entry("slack gap", TABLE)
+    assert found.definition == "The time in which the tide delivers nothing"
+    assert found.evidence[0].quote == TABLE.splitlines()[3]
+    assert found.evidence[0].line_start == 4
+
+
+def test_a_cell_that_says_little_is_no_definition() -> None:
+    assert not is_offered(entry("tide", TABLE))
+
+
+def test_a_table_of_settings_is_no_glossary() -> None:
+    table = "| Key | Description |\n|---|---|\n| endpoint | where the exporter sends its data |\n"
+    assert not is_offered(entry("endpoint", table))
+    assert is_offered(entry("endpoint", table.replace("Key", "Term")))
+
+
+def test_a_japanese_table() -> None:
+    table = "| 用語 | 意味 |\n|---|---|\n| 憩流 | 潮の流れがほぼ止まっている状態 |\n"
+    assert entry("憩流", table).definition == "潮の流れがほぼ止まっている状態"
+
+
+def test_a_table_of_names_gives_other_names() -> None:
+    table = (
+        "| 日本語 | 英語 | 略語 | ひとこと |\n|---|---|---|---|\n"
+        "| 充電率 | state of charge | SOC | 定格容量に対する割合で表します |\n"
+    )
+    found = entry("充電率", table)
+    assert not is_offered(found)
+    assert found.aliases == ("state of charge", "SOC")
+
+
+def test_code_has_no_sentences() -> None:
+    text = (
+        "```text\nA broker is a server that stores messages.\n```\n\n    broker is a thing here\n"
+    )
+    assert contexts("broker", text) == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "<!-- A broker is a server that stores messages. -->\n",
+        "<!--\nA broker is a server that stores messages.\n-->\n",
+        "---\ntitle: A broker is a server that stores messages.\n---\n",
+    ],
+)
+def test_what_is_not_shown_is_not_quoted(text: str) -> None:
+    assert contexts(a_term("broker"), text) == []

@@ -1,0 +1,264 @@
+import json
+from collections.abc import Sequence
+
+import pytest
+
+from projects.terms.keys import key_of
+from runs.engine.terms import DocumentAnalysis, analyse, rank
+from runs.pipeline.data import MOST_OCCURRENCES, Candidate, Occurrence, TermLists
+
+GUIDE = """\
+---
+title: Message queues
+weight: 3
+---
+
+# Message queues
+
+A **message queue** is a list of messages that wait for a worker. The Message Queue
+keeps them in order.
+
+```python
+ignored_identifier = "hidden gadget"
+```
+
+The dead-letter queue takes what no worker could read. Dead letter queues are kept
+for a week. See <https://example.com/secret-path> and `--hidden-flag`.
+
+| Part | Task |
+|------|------|
+| broker | hands out messages |
+
+<!-- a hidden comment about flux capacitors -->
+
+    indented_code flux capacitor
+"""
+JAPANESE = """\
+# 運転
+
+自立運転とは、島内の電源だけで需要を賄う状態をいう。
+サーバーは自立運転を記録する。サーバの時刻は毎日合わせる。
+ｻｰﾊﾞｰ室の鍵は当直者が持つ。当直者は Kubernetes クラスターを見る。
+Kubernetesクラスターは当直者のものである。
+"""
+LISTS = TermLists()
+
+
+def ranked(*texts: str, lists: TermLists = LISTS, limit: int | None = None) -> list[Candidate]:
+    return rank(
+        {number: analyse(text) for number, text in enumerate(texts)}, lists=lists, limit=limit
+    )
+
+
+def one(candidates: Sequence[Candidate], text: str) -> Candidate:
+    return next(each for each in candidates if each.key == key_of(text))
+
+
+def keys(candidates: Sequence[Candidate]) -> set[str]:
+    return {candidate.key for candidate in candidates}
+
+
+def test_a_term_has_all_its_spellings_and_lines() -> None:
+    term = one(ranked(GUIDE), "message queue")
+
+    assert term.text == "message queue"
+    assert {"Message Queue", "Message queues"} <= set(term.variants)
+    assert [(each.line, each.count) for each in term.occurrences] == [(2, 1), (6, 1), (8, 2)]
+    assert (term.frequency, term.document_count) == (4, 1)
+
+
+def test_hyphen_and_plural_are_spellings() -> None:
+    term = one(ranked(GUIDE), "dead letter queue")
+
+    assert term.frequency == 2
+    assert [each.line for each in term.occurrences] == [15]
+
+
+def test_code_addresses_and_comments_are_no_text() -> None:
+    found = keys(ranked(GUIDE, GUIDE))
+
+    for noise in ("hidden gadget", "ignored_identifier", "secret-path", "flux capacitor", "flag"):
+        assert key_of(noise) not in found
+    assert key_of("broker") in found
+
+
+def test_japanese_compounds_and_their_spellings() -> None:
+    found = ranked(JAPANESE)
+
+    assert one(found, "自立運転").frequency == 2
+    server = one(found, "サーバ")
+    assert server.frequency == 3
+    assert {server.text, *server.variants} == {"サーバー", "サーバ", "ｻｰﾊﾞｰ"}
+    assert [each.line for each in server.occurrences] == [4, 5]
+    cluster = one(found, "Kubernetesクラスター")
+    assert {cluster.text, *cluster.variants} == {"Kubernetes クラスター", "Kubernetesクラスター"}
+    assert cluster.reading.replace(" ", "") == "kubernetesくらすたー"
+
+
+def test_wrapped_lines_keep_their_numbers() -> None:
+    text = "The first line has a fuel\npump in it, and the\nsecond has the fuel pump.\n"
+
+    term = one(ranked(text), "fuel pump")
+
+    assert [each.line for each in term.occurrences] == [1, 3]
+
+
+def test_japanese_words_go_on_over_a_wrapped_line() -> None:
+    text = "島では再生可能エネ\nルギーを使う。再生可能エネルギーは安い。\n"
+
+    term = one(ranked(text), "再生可能エネルギー")
+
+    assert [each.line for each in term.occurrences] == [1, 2]
+
+
+def test_required_terms_are_in_and_excluded_ones_out() -> None:
+    lists = TermLists(
+        required={"messagequeue": "Message-Queue", "unseen": "Unseen"},
+        excluded=frozenset({key_of("dead letter queue")}),
+        categories={"messagequeue": "made_up"},
+    )
+
+    found = ranked(GUIDE, lists=lists, limit=0)
+
+    assert keys(found) == {"messagequeue", "unseen"}
+    required = one(found, "message queue")
+    assert (required.text, required.category, required.required) == (
+        "Message-Queue",
+        "made_up",
+        True,
+    )
+    assert required.frequency == 4
+    assert one(found, "unseen").frequency == 0
+    assert key_of("dead letter queue") not in keys(ranked(GUIDE, lists=lists))
+
+
+def test_common_nouns_come_with_their_reason_and_people_may_think_otherwise() -> None:
+    text = "The day is long. The day has a night. The gearbox of the day turns. A gearbox hums.\n"
+
+    common = one(ranked(text), "day")
+    assert (common.category, common.excluded_because) == ("common_noun", "common_noun")
+    assert one(ranked(text), "gearbox").excluded_because == ""
+
+    wanted = one(ranked(text, lists=TermLists(required={"day": "day"})), "day")
+    assert wanted.excluded_because == ""
+    named = one(ranked(text, lists=TermLists(categories={"day": "technical_term"})), "day")
+    assert named.excluded_because == ""
+
+
+def test_the_limit_counts_without_common_nouns() -> None:
+    found = ranked(GUIDE, JAPANESE, limit=3)
+
+    assert sum(not each.excluded_because for each in found) == 3
+
+
+@pytest.mark.parametrize(
+    ("text", "term", "category"),
+    [
+        (
+            "株式会社渦見電力と渦見市。株式会社渦見電力は渦見市にある。",
+            "株式会社渦見電力",
+            "organization",
+        ),
+        ("東京都と大阪府。東京都は大阪府より広い。", "東京都", "place_name"),
+        ("田中さんと鈴木さん。田中さんは鈴木さんを知る。", "田中", "person_name"),
+        (
+            "The Uzumi Foundation pays. Ask the Uzumi Foundation.",
+            "Uzumi Foundation",
+            "organization",
+        ),
+    ],
+)
+def test_what_kind_of_thing_it_names(text: str, term: str, category: str) -> None:
+    assert one(ranked(text), term).category == category
+
+
+def test_a_short_form_goes_with_its_long_one() -> None:
+    text = (
+        "The Transmission Control Protocol (TCP) is old. TCP is reliable. TCP is everywhere.\n\n"
+        "再生可能エネルギー（再エネ）を使う。再エネは安い。再エネは増える。\n"
+    )
+
+    found = ranked(text)
+
+    assert "Transmission Control Protocol" in one(found, "TCP").variants
+    assert key_of("Transmission Control Protocol") not in keys(found)
+    assert "再生可能エネルギー" in one(found, "再エネ").variants
+
+
+def test_a_short_form_of_two_long_ones_stays_alone() -> None:
+    text = (
+        "The Access Point (AP) hums. Application Profile (AP) pays. The AP is here.\n"
+        "The Access Point is up. Application Profile is open.\n"
+    )
+
+    assert {"ap", "accesspoint", "applicationprofile"} <= keys(ranked(text))
+
+
+def test_what_people_decided_on_is_not_merged() -> None:
+    text = "The Transmission Control Protocol (TCP) is old. TCP is reliable. TCP is everywhere.\n"
+    lists = TermLists(notes={key_of("Transmission Control Protocol"): "our own"})
+
+    assert {"tcp", "transmissioncontrolprotocol"} <= keys(ranked(text, lists=lists))
+
+
+def test_okurigana_is_a_spelling() -> None:
+    text = "取り付け作業を始める。取付け作業を終える。取り付け作業は二人で行う。\n"
+
+    term = one(ranked(text), "取り付け作業")
+
+    assert term.frequency == 3
+    assert "取付け作業" in term.variants
+
+
+def test_what_is_marked_as_a_term_is_one_even_if_it_is_no_noun() -> None:
+    text = "To **fast-forward** is to move on.\n\nidempotent\n: Twice is as good as once.\n"
+
+    assert {key_of("fast-forward"), "idempotent"} <= keys(ranked(text))
+
+
+def test_analyses_kept_as_json_give_the_same_terms() -> None:
+    texts = {1: GUIDE, 2: JAPANESE, 7: GUIDE.replace("worker", "watchkeeper")}
+    fresh = {number: analyse(text) for number, text in texts.items()}
+    kept = {
+        number: DocumentAnalysis.from_json(json.loads(json.dumps(analysis.to_json())))
+        for number, analysis in fresh.items()
+    }
+
+    assert rank(kept, lists=LISTS) == rank(fresh, lists=LISTS)
+
+
+def test_an_analysis_of_another_version_is_refused() -> None:
+    with pytest.raises(ValueError, match="version"):
+        DocumentAnalysis.from_json({**analyse(GUIDE).to_json(), "version": 0})
+
+
+def test_the_order_of_documents_says_nothing() -> None:
+    analyses = {1: analyse(GUIDE), 2: analyse(JAPANESE), 3: analyse(GUIDE + JAPANESE)}
+
+    backwards = dict(reversed(analyses.items()))
+
+    assert rank(backwards, lists=LISTS) == rank(analyses, lists=LISTS)
+
+
+def test_keys_are_unique_and_scores_fall() -> None:
+    found = ranked(GUIDE, JAPANESE, GUIDE + JAPANESE)
+
+    assert len(keys(found)) == len(found)
+    scores = [each.score for each in found]
+    assert scores == sorted(scores, reverse=True)
+    assert all(each.key == key_of(each.text) for each in found)
+
+
+def test_occurrences_are_of_all_documents_and_not_too_many() -> None:
+    texts = ["The gearbox hums.\n\n" * 200 for _document in range(4)]
+
+    places = one(ranked(*texts), "gearbox").occurrences
+
+    assert len(places) == MOST_OCCURRENCES
+    assert {place.document_id for place in places} == {0, 1, 2, 3}
+    assert places[0] == Occurrence(0, 1)
+
+
+def test_nothing_gives_nothing() -> None:
+    assert ranked() == []
+    assert ranked("", "   \n\n", "```\ncode\n") == []

@@ -1,0 +1,251 @@
+"""From documents to a glossary: what each scope does, what is kept, and what is not asked twice."""
+
+import pytest
+from django.utils.translation import override
+
+from glossary_site.errors import Refusal
+from glossary_site.jobs.choices import State
+from glossary_site.llm.models import LLMJob, LLMProcess
+from projects.access import OPERATOR
+from projects.choices import TermStatus
+from projects.models import GlossaryEntry, Term
+from projects.services.documents import delete_documents
+from projects.services.terms import add_term, set_status
+from projects.terms.keys import key_of
+from runs.choices import Status, Step
+from runs.models import DocumentTerms, Run, RunLog
+from runs.services import executing
+from runs.services.ending import cancel, jobs_of
+from runs.services.failures import resume, retry_failures
+from runs.services.publishing import publish
+from tests.factories import make_document
+from tests.runs.working import perform_job, run_to_end, start_run, work_on
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def steps_of(run: Run) -> list[str]:
+    return list(run.steps.filter(finished_at__isnull=False).values_list("step", flat=True))
+
+
+class TestBuiltIn:
+    def test_a_full_run_makes_a_glossary(self, harbour):
+        run = run_to_end(harbour)
+        assert (run.status, run.error_message) == (Status.COMPLETED, "")
+        assert steps_of(run) == ["load", "extract", "generate", "review", "refine"]
+        entries = {entry.key: entry for entry in run.refined.all()}
+        berth = entries[key_of("berth")]
+        assert "place at the quay where a ship is moored" in berth.definition
+        assert berth.evidence[0]["path"] == "harbour/berths.md"
+        assert berth.evidence[0]["line_start"] == 3
+        assert (run.requests, run.cost_nano, run.failure_count) == (0, 0, 0)
+        assert not LLMJob.objects.exists()
+
+    def test_everything_found_is_in_the_lists_of_the_project(self, harbour):
+        run = run_to_end(harbour, "extract")
+        assert steps_of(run) == ["load", "extract"]
+        assert Term.objects.filter(project=harbour, key=key_of("pilot boat")).exists()
+        assert not run.provisional.exists()
+        assert {term.key for term in run.terms.all()} == {
+            term.key for term in Term.objects.filter(project=harbour)
+        }
+
+    def test_from_terms_takes_what_people_left(self, harbour):
+        run_to_end(harbour, "extract")
+        listed = Term.objects.filter(project=harbour)
+        set_status(
+            project=harbour,
+            ids=[listed.get(key=key_of("berth")).pk],
+            status=TermStatus.EXCLUDED,
+            actor=OPERATOR,
+        )
+        add_term(project=harbour, text="tide table", actor=OPERATOR, status=TermStatus.REQUIRED)
+        run = run_to_end(harbour, "from_terms")
+        assert steps_of(run) == ["load", "generate", "review", "refine"]
+        keys = set(run.refined.values_list("key", flat=True))
+        assert key_of("berth") not in keys
+        assert key_of("tide table") in keys
+
+    def test_the_steps_one_by_one(self, harbour):
+        for scope in ("extract", "generate", "review", "refine"):
+            run = run_to_end(harbour, scope)
+            assert run.status == Status.COMPLETED, scope
+        assert run.refined.count() == run.provisional.count() > 0
+        assert run.base is not None
+
+    def test_only_changed_documents_are_read_again(self, harbour):
+        run_to_end(harbour, "extract")
+        marked = DocumentTerms.objects.all()
+        before = {row.pk: bytes(row.data) for row in marked}
+        changed = make_document(harbour, "harbour/berths.md", "# New\n\nA crane is a machine.\n")
+        run = run_to_end(harbour, "extract")
+        after = {row.pk: bytes(row.data) for row in DocumentTerms.objects.all()}
+        assert {pk for pk in after if after[pk] != before.get(pk)} == {changed.pk}
+        assert "1 document was read, 1 had not changed." in [line.message for line in run.log.all()]
+
+    def test_a_human_choice_survives_the_next_extraction(self, harbour):
+        run_to_end(harbour, "extract")
+        term = Term.objects.get(project=harbour, key=key_of("pilot boat"))
+        set_status(project=harbour, ids=[term.pk], status=TermStatus.EXCLUDED, actor=OPERATOR)
+        run = run_to_end(harbour)
+        term.refresh_from_db()
+        assert term.status == TermStatus.EXCLUDED
+        assert not run.refined.filter(key=term.key).exists()
+
+    def test_the_log_tells_each_term(self, harbour):
+        run = run_to_end(harbour)
+        told = run.log.filter(step="generate", current_term__gt="").order_by("number")
+        total = run.provisional.count()
+        assert [line.progress_current for line in told] == list(range(1, total + 1))
+        assert {line.progress_total for line in told} == {total}
+        assert told.last().message.endswith(": 100%")
+        numbers = list(RunLog.objects.filter(run=run).values_list("number", flat=True))
+        assert numbers == list(range(1, len(numbers) + 1))
+        assert len(numbers) == run.log_count
+
+    def test_the_log_is_in_the_language_of_the_project(self, harbour):
+        harbour.language = "ja"
+        harbour.save()
+        run = run_to_end(harbour, "extract")
+        with override("ja"):
+            expected = str(Step.EXTRACT.label)
+        assert expected != "Find terms"
+        assert run.log.filter(message=expected).exists()
+
+
+class TestModel:
+    def test_a_full_run_asks_for_each_term_and_pays_once(self, harbour, model):
+        run = run_to_end(harbour)
+        assert run.status == Status.COMPLETED, run.error_message
+        assert run.refined.count() == run.terms.filter(excluded_because="").count() > 3
+        assert all(entry.supported for entry in run.refined.all())
+        assert run.requests == len(model.requests) > 0
+        assert run.input_tokens > 0
+        assert not LLMJob.objects.exists()
+        again = run_to_end(harbour)
+        assert again.status == Status.COMPLETED
+        assert len(model.requests) == run.requests
+        assert again.served == again.requests
+
+    def test_no_issues_no_refining(self, harbour, model):
+        known = model.model._script
+        model.script(
+            lambda body: {"issues": []} if "issues" in str(body["response_format"]) else known(body)
+        )
+        run_to_end(harbour, "extract", limit=3)
+        generated = run_to_end(harbour, "generate")
+        asked = len(model.requests)
+        run = run_to_end(harbour, "provisional_to_refined")
+        assert len(model.requests) == asked + 1
+        assert run.refined.filter(copied=True).count() == generated.provisional.count()
+
+    def test_a_term_that_fails_does_not_fail_the_run(self, harbour, model):
+        run_to_end(harbour, "extract")
+        known = model.model._script
+        model.script(lambda body: "no JSON" if "pilot station" in _names(body) else known(body))
+        run = run_to_end(harbour, "from_terms")
+        assert run.status == Status.COMPLETED
+        failed = run.failures.filter(step="generate")
+        assert run.failure_count == run.failures.count() >= 1
+        assert key_of("pilot station") in {failure.key for failure in failed}
+        assert run.refined.count() == run.terms.filter(excluded_because="").count() - failed.count()
+
+        model.script(known)
+        asked = len(model.requests)
+        again = work_on(retry_failures(run, actor=OPERATOR))
+        assert again.failure_count == 0
+        assert again.refined.count() == again.terms.filter(excluded_because="").count()
+        assert again.refined.filter(key=key_of("pilot station")).exists()
+        generated = [r for r in model.requests[asked:] if "pilot station" in str(r.body)]
+        assert generated
+        assert len(model.requests) - asked <= failed.count() + 4
+
+    def test_a_server_that_is_wrong_for_everybody_fails_the_run(self, harbour, model):
+        run_to_end(harbour, "extract")
+        model.faults.add("refused_key")
+        run = run_to_end(harbour, "from_terms")
+        assert run.status == Status.FAILED
+        assert run.error_message.startswith("The language model answered nothing:")
+        assert "Traceback" in run.log.get(level="error").traceback
+
+    def test_a_batch_parks_the_run_without_a_worker(self, harbour, model, settings):
+        run_to_end(harbour, "extract")
+        settings.LLM = {**settings.LLM, "strategy": "batch"}
+        run = start_run(harbour, "generate")
+        perform_job(jobs_of(run).get())
+        run.refresh_from_db()
+        assert run.status == Status.RUNNING
+        assert not jobs_of(run).active().exists()
+        process = LLMProcess.objects.active().get()
+        assert process.then_kind == "runs.advance"
+
+    def test_stopping_withdraws_the_questions(self, harbour, model, settings):
+        run_to_end(harbour, "extract")
+        settings.LLM = {**settings.LLM, "strategy": "batch"}
+        run = start_run(harbour, "generate")
+        perform_job(jobs_of(run).get())
+        cancel(run, actor=OPERATOR)
+        assert not LLMProcess.objects.active().exists()
+
+
+class TestEnds:
+    def test_documents_that_went_meanwhile(self, harbour):
+        run = start_run(harbour)
+        ids = list(harbour.documents.values_list("pk", flat=True))
+        delete_documents(project=harbour, ids=ids, actor=OPERATOR)
+        run = work_on(run)
+        assert run.status == Status.FAILED
+        assert run.error_message == "Cannot run the pipeline without documents."
+        assert jobs_of(run).get().state == State.FAILED
+
+    def test_what_people_are_told_names_nothing_of_the_server(self, harbour, monkeypatch):
+        def broken(work):
+            raise RuntimeError("/srv/site/secret.py has key sk-123")
+
+        monkeypatch.setitem(executing.STEPS, "load", broken)
+        run = run_to_end(harbour)
+        assert run.status == Status.FAILED
+        assert "RuntimeError" in run.error_message
+        assert "secret" not in run.error_message
+        assert "sk-123" not in run.error_message
+        assert "secret.py" in run.log.get(level="error").traceback
+
+    def test_a_folder_where_the_project_has_no_documents(self, project, tmp_path):
+        (tmp_path / "a").mkdir()
+        (tmp_path / "b").mkdir()
+        for folder in ("a", "b"):
+            (tmp_path / folder / "README.md").write_text(f"# {folder}\n\nA berth is a place.\n")
+        run = run_to_end(project, "extract", doc_root=str(tmp_path))
+        assert run.status == Status.COMPLETED
+        assert list(run.documents.values_list("path", flat=True)) == ["a/README.md", "b/README.md"]
+
+    def test_the_database_comes_first(self, harbour, tmp_path):
+        (tmp_path / "other.md").write_text("# Other\n")
+        run = run_to_end(harbour, "extract", doc_root=str(tmp_path))
+        assert "other.md" not in run.documents.values_list("path", flat=True)
+
+    def test_publishing(self, harbour):
+        run = run_to_end(harbour)
+        published = publish(run, actor=OPERATOR)
+        assert published.created == run.refined.count() == GlossaryEntry.objects.count()
+        run.refresh_from_db()
+        assert run.published_at is not None
+
+    def test_one_under_way_cannot_be_published(self, harbour):
+        with pytest.raises(Refusal) as refused:
+            publish(start_run(harbour), actor=OPERATOR)
+        assert refused.value.code == "run_active"
+
+    def test_resuming_a_run_that_was_stopped(self, harbour):
+        run = start_run(harbour)
+        cancel(run, actor=OPERATOR)
+        again = work_on(resume(run, actor=OPERATOR))
+        assert (again.status, again.scope) == (Status.COMPLETED, "full")
+        with pytest.raises(Refusal) as refused:
+            resume(again, actor=OPERATOR)
+        assert refused.value.code == "nothing_to_resume"
+
+
+def _names(body: dict) -> str:
+    text = body["messages"][-1]["content"]
+    return "\n".join(line for line in text.splitlines() if line.startswith("Term "))

@@ -1,0 +1,94 @@
+"""Two runs side by side, and what publishing one would change."""
+
+import time
+
+import pytest
+
+from projects.models import GlossaryEntry
+from runs.models import ProvisionalEntry
+from runs.services.comparing import compare, preview
+from tests.runs.made import add_entries, entry_fields, make_run
+
+pytestmark = pytest.mark.django_db
+
+
+def entry(project, term, definition, **fields) -> GlossaryEntry:
+    usual = {"key": term.lower(), "letter": "A", "language": "en", "category": "technical_term"}
+    return GlossaryEntry.objects.create(
+        project=project, term=term, definition=definition, **(usual | fields)
+    )
+
+
+class TestCompare:
+    def test_what_came_what_went_and_what_reads_differently(self, project):
+        older, newer = make_run(project), make_run(project)
+        add_entries(older, {"Ebb": "The tide goes out.", "Quay": "A wall.", "Buoy": "A mark."})
+        add_entries(newer, {"Ebb": "The tide flows out.", "Quay": "A wall.", "Keel": "A beam."})
+        found = compare(older, newer)
+        assert [side.term for side in found.added] == ["Keel"]
+        assert [side.term for side in found.removed] == ["Buoy"]
+        (changed,) = found.changed
+        assert (changed.term, changed.fields) == ("Ebb", ("definition",))
+        assert (changed.old.definition, changed.new.definition) == (
+            "The tide goes out.",
+            "The tide flows out.",
+        )
+        assert found.same_count == 1
+        assert not found.is_empty
+
+    def test_the_refined_entries_are_a_runs_last_word(self, project):
+        older, newer = make_run(project), make_run(project)
+        add_entries(older, {"Ebb": "First."}, refined=False)
+        add_entries(newer, {"Ebb": "Second."})
+        newer.provisional.update(definition="First.")
+        assert [each.new.definition for each in compare(older, newer).changed] == ["Second."]
+        newer.refined.all().delete()
+        assert compare(older, newer).is_empty
+
+    def test_the_order_of_names_is_no_change_but_a_name_is(self, project):
+        runs = [make_run(project) for _ in range(3)]
+        for run, aliases in zip(runs, (["a", "b"], ["b", "a"], ["b", "c"]), strict=True):
+            add_entries(run, {"Ebb": "Same."}, aliases=aliases)
+        assert compare(runs[0], runs[1]).is_empty
+        assert [each.fields for each in compare(runs[1], runs[2]).changed] == [("aliases",)]
+
+    def test_differences_are_in_the_order_of_the_run_best_first(self, project):
+        older, newer = make_run(project), make_run(project)
+        add_entries(newer, {"Zulu": "Z.", "Alpha": "A."})
+        assert [side.term for side in compare(older, newer).added] == ["Zulu", "Alpha"]
+        assert [side.term for side in compare(newer, older).removed] == ["Zulu", "Alpha"]
+
+    def test_two_thousand_entries_in_four_queries_and_at_once(
+        self, project, django_assert_num_queries
+    ):
+        older, newer = make_run(project), make_run(project)
+        for run, word in ((older, "one"), (newer, "two")):
+            ProvisionalEntry.objects.bulk_create(
+                ProvisionalEntry(**entry_fields(run, f"Term {n}", f"It is {word} of {n}. " * 20))
+                for n in range(2000)
+            )
+        began = time.perf_counter()
+        with django_assert_num_queries(4):
+            found = compare(older, newer)
+        assert len(found.changed) == 2000
+        # Tens of milliseconds; the limit is for a machine that does much else.
+        assert time.perf_counter() - began < 2
+
+
+class TestPreview:
+    def test_counts_what_publishing_would_do(self, project):
+        run = make_run(project)
+        add_entries(run, {"New": "N.", "Same": "S.", "Changed": "C.", "Held": "H."})
+        entry(project, "Same", "S.")
+        entry(project, "Changed", "Before.")
+        entry(project, "Held", "By hand.", locked=["definition"])
+        entry(project, "Other", "Not of this run.")
+        seen = preview(run)
+        assert (seen.new, seen.changed, seen.same, seen.locked) == (1, 1, 1, 1)
+        assert seen.total == 4
+
+    def test_a_lock_on_what_does_not_differ_holds_nothing(self, project):
+        run = make_run(project)
+        add_entries(run, {"Ebb": "After."})
+        entry(project, "Ebb", "Before.", locked=["category"])
+        assert preview(run).changed == 1

@@ -1,0 +1,27 @@
+"""A run in real processes that are killed in the middle."""
+
+import subprocess
+import sys
+
+import pytest
+
+from glossary_site.env import ROOT
+from tests.site.running import migrated_site
+
+pytestmark = [pytest.mark.xdist_group("processes"), pytest.mark.timeout(300)]
+
+
+def test_the_same_glossary_comes_out_and_nothing_is_paid_twice(tmp_path):
+    with migrated_site(tmp_path / "data", DJANGO_SETTINGS_MODULE="tests.work.settings") as site:
+        crashing = subprocess.run(
+            [sys.executable, "-m", "tests.runs.crashing", "4", "3"],
+            env=site.environment,
+            cwd=ROOT,
+            capture_output=True,
+            text=True,
+            timeout=240,
+        )
+    assert crashing.returncode == 0, crashing.stderr
+    kills, requests = map(int, crashing.stdout.split())
+    assert kills >= 3
+    assert requests > 4
