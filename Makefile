@@ -6,7 +6,8 @@ PYTHON ?= $(shell for name in python3 python3.14 python3.13 python3.12 python3.1
 HOST ?= 127.0.0.1
 PORT ?= 8000
 DATA ?= $(CURDIR)/data
-WORKERS ?= 2
+# One more than the cores of a small machine: the one with the tests of processes mostly waits.
+WORKERS ?= 3
 KILLS ?= 300
 SEED ?= 1
 

@@ -28,29 +28,24 @@ from tests.runs.working import start_run, work_on  # noqa: E402
 
 # Terms and sentences of two made-up parts each, so that every term has passages of its own.
 FIRST = ("amber", "birch", "cedar", "delta", "ember", "fjord", "gale", "heron", "iris", "juniper")
+# fmt: off
 SECOND = (
-    "anchor",
-    "beacon",
-    "clutch",
-    "damper",
-    "engine",
-    "filter",
-    "gauge",
-    "hinge",
-    "injector",
-    "jacket",
-    "keel",
-    "lever",
-    "motor",
-    "nozzle",
-    "outlet",
-    "piston",
-    "rudder",
-    "sensor",
-    "tiller",
-    "valve",
+    "anchor", "beacon", "clutch", "damper", "engine", "filter", "gauge", "hinge", "injector",
+    "jacket", "keel", "lever", "motor", "nozzle", "outlet", "piston", "rudder", "sensor",
+    "tiller", "valve",
 )
 USES = ("holds", "turns", "checks", "carries", "limits", "opens", "drains", "feeds", "guards")
+# What else sentences are made of; no two of them come out alike.
+WORDS = (
+    "while", "before", "after", "because", "although", "quickly", "slowly", "seldom", "often",
+    "below", "above", "behind", "between", "cargo", "harbour", "bridge", "weather", "current",
+    "tide", "signal", "captain", "engineer", "deck", "cabin", "hull", "ballast", "pressure",
+    "temperature", "voltage", "reading", "measure", "replace", "inspect", "record", "report",
+    "adjust", "remove", "every", "second", "morning", "voyage", "winter", "storm", "repair",
+    "inventory", "schedule", "manual", "inspection", "margin",
+)
+# fmt: on
+WORDS_A_SENTENCE = 26
 SENTENCES_A_TERM = 6
 
 
@@ -79,12 +74,10 @@ def _chapter(term: str, terms: list[str], dice: random.Random) -> str:
         f"A {term} is a part of the ship that {dice.choice(USES)} the {dice.choice(terms)}."
     ]
     for _ in range(SENTENCES_A_TERM):
-        hours = dice.randrange(10, 5000)
-        sentences.append(
-            f"After {hours} hours at sea the {term} {dice.choice(USES)} what the crew has put on "
-            f"the {dice.choice(terms)} before the watch changes, and the engineer writes down the "
-            "state of both in the book that lies on the bridge."
-        )
+        words = dice.choices(WORDS, k=WORDS_A_SENTENCE)
+        words[3] = f"the {term} {dice.choice(USES)}"
+        words[12] = f"the {dice.choice(terms)}"
+        sentences.append(" ".join(words).capitalize() + ".")
     return "\n\n".join(sentences)
 
 

@@ -1,11 +1,9 @@
-"""The result of a run: to standard output, or to a file that is there whole or not at all."""
+"""The result of a run as a command gives it."""
 
 import os
-import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from django.core.management.base import OutputWrapper
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
@@ -35,29 +33,3 @@ def check_writable(output: Path) -> None:
         raise Refusal(
             "bad_output", _("Nothing can be written to %(path)s.") % {"path": output.parent}
         )
-
-
-def write(pieces: Iterable[str], *, output: Path | None, stdout: OutputWrapper) -> None:
-    if output is None:
-        for piece in pieces:
-            stdout.write(piece, ending="")
-        stdout.flush()
-        return
-    # Beside its place: a rename does not cross file systems.
-    descriptor, name = tempfile.mkstemp(prefix=f".{output.name}.", dir=output.parent)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="") as file:
-            file.writelines(pieces)
-            file.flush()
-            os.fsync(file.fileno())
-        os.chmod(name, 0o666 & ~_umask())
-        os.replace(name, output)
-    except BaseException:
-        os.unlink(name)
-        raise
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -12,6 +12,7 @@ from io import StringIO
 
 import pytest
 from django.core.management import CommandError, call_command
+from django.core.management.base import OutputWrapper
 from django.db import connection
 
 from glossary_site.env import ROOT
@@ -27,7 +28,7 @@ from projects.models import Project
 from projects.terms.keys import key_of
 from runs.choices import Status
 from runs.management import performing
-from runs.management.showing import fitting
+from runs.management.showing import Display, fitting
 from runs.management.temporary import take_language
 from runs.models import Run
 from runs.services.ending import cancel
@@ -435,11 +436,19 @@ class TestAtATerminal:
         glossary_server.faults.add("slow", delay=0.3)
         server = ["--base-url", glossary_server.base_url, "--model", "peer-small"]
         _out, err = run("harbour", *server, err=Terminal())
-        assert "█" in err
-        assert "░" in err
         lines = [line for line in err.split("\n") if line]
         assert not any(line.endswith("%") for line in lines)
         assert "\r\x1b[K" in err
+
+    def test_the_bar_shows_how_far_it_is(self, harbour):
+        under_way = start_run(harbour)
+        under_way.current_step, under_way.current_term = "generate", "berth"
+        under_way.progress_current, under_way.progress_total = 3, 12
+        terminal = Terminal()
+        Display(OutputWrapper(terminal)).show(under_way)
+        bar = terminal.getvalue().rsplit("\r\x1b[K")[-1]
+        assert 0 < bar.count("█") < bar.count("░")
+        assert "3/12 berth" in bar
 
     def test_quiet(self, harbour):
         _out, err = run("harbour", "--scope", "extract", "-v", 0, err=Terminal())

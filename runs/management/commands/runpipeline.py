@@ -22,6 +22,7 @@ from indexing.management.targets import project_named
 from projects.access import Action, Actor
 from projects.exports.published import FORMATS
 from projects.management.acting import actor_named, add_actor_argument
+from projects.management.output import write_result
 from projects.models import Project
 from runs.choices import Scope, Status
 from runs.management.performing import LOOK_SECONDS, Performer
@@ -30,7 +31,7 @@ from runs.management.providers import chosen_provider
 from runs.management.showing import Display
 from runs.management.stopping import Interrupt, stoppable
 from runs.management.temporary import read_folder, take_language, temporary_project
-from runs.management.writing import check_writable, format_of, result_of, write
+from runs.management.writing import check_writable, format_of, result_of
 from runs.models import Run
 from runs.services.ending import cancel
 from runs.services.options import RunOptions
@@ -152,7 +153,7 @@ class Command(BaseCommand):
         # A temporary project's name is nobody's title.
         title = "" if wish.project or not wish.doc_root else wish.doc_root.resolve().name
         pieces = result_of(run, format=wish.format, limit=wish.limit, title=title)
-        write(pieces, output=wish.output, stdout=self.stdout)
+        write_result(pieces, output=wish.output, stdout=self.stdout)
         if run.failure_count:
             raise CommandError(
                 ngettext(
