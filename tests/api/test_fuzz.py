@@ -1,5 +1,7 @@
 """Schemathesis reads our own schema and sends what it allows, and what it does not."""
 
+import os
+
 import pytest
 import schemathesis
 from django.core.signals import request_finished, request_started
@@ -50,7 +52,8 @@ SENSIBLE = {
 }
 
 budget = settings(
-    max_examples=15,
+    # Every operation, but few examples of each: `make fuzz` sends more.
+    max_examples=int(os.environ.get("FUZZ_EXAMPLES", "8")),
     derandomize=True,
     deadline=None,
     database=None,

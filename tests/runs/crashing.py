@@ -99,7 +99,7 @@ def disturbed(project: Project, kills: int, dice: random.Random) -> tuple[Run, l
     run = start_run(project, fresh=True)
     killed_at: list[float] = []
     while run.is_active:
-        seconds = dice.uniform(0.02, 0.4) if len(killed_at) < kills else None
+        seconds = dice.uniform(0.01, 0.15) if len(killed_at) < kills else None
         if in_child(run.pk, seconds):
             killed_at.append(time.time())
             bury(run)

@@ -24,7 +24,7 @@ from projects.services.locking import lock_project
 # What stands against an undo when it was changed again. The rest goes along with these.
 OPPOSING = (*GlossaryEntry.FIELDS, "evidence")
 
-# Each row of such a statement is compared with all others of it: many small ones are faster.
+# Such a statement has a branch for each of its rows: it is kept short.
 UPDATED_AT_ONCE = 100
 
 
