@@ -56,3 +56,9 @@ def perform_job(job: JobRun) -> JobRun:
 
 def run_to_end(project: Project, scope: str = Scope.FULL, **options) -> Run:
     return work_on(start_run(project, scope, **options))
+
+
+def asked_for(body: dict) -> str:
+    """The lines of a request that name its terms."""
+    text = body["messages"][-1]["content"]
+    return "\n".join(line for line in text.splitlines() if line.startswith("Term "))

@@ -19,7 +19,7 @@ from runs.services.ending import cancel, jobs_of
 from runs.services.failures import resume, retry_failures
 from runs.services.publishing import publish
 from tests.factories import make_document
-from tests.runs.working import perform_job, run_to_end, start_run, work_on
+from tests.runs.working import asked_for, perform_job, run_to_end, start_run, work_on
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -142,7 +142,7 @@ class TestModel:
     def test_a_term_that_fails_does_not_fail_the_run(self, harbour, model):
         run_to_end(harbour, "extract")
         known = model.model._script
-        model.script(lambda body: "no JSON" if "pilot station" in _names(body) else known(body))
+        model.script(lambda body: "no JSON" if "pilot station" in asked_for(body) else known(body))
         run = run_to_end(harbour, "from_terms")
         assert run.status == Status.COMPLETED
         failed = run.failures.filter(step="generate")
@@ -244,8 +244,3 @@ class TestEnds:
         with pytest.raises(Refusal) as refused:
             resume(again, actor=OPERATOR)
         assert refused.value.code == "nothing_to_resume"
-
-
-def _names(body: dict) -> str:
-    text = body["messages"][-1]["content"]
-    return "\n".join(line for line in text.splitlines() if line.startswith("Term "))

@@ -1,0 +1,154 @@
+"""Questions and answers: whoever stops, pauses, changes the provider or comes by in between."""
+
+import pytest
+from django.db import OperationalError
+from django.utils import timezone
+
+from glossary_site.jobs.models import JobRun
+from glossary_site.llm.models import LLMProcess
+from glossary_site.llm.services import processes, queue
+from projects.access import OPERATOR
+from runs.choices import Status
+from runs.services import asking
+from runs.services.ending import cancel, jobs_of
+from runs.services.settling import settle
+from runs.services.steps import extract as extract_step
+from tests.jobs.running import send
+from tests.runs.services.test_settling import lose_job
+from tests.runs.working import perform_job, run_to_end, start_run, work_on
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class TestQueue:
+    def test_a_pause_is_no_reason_to_give_the_questions_up(self, harbour, model):
+        """The server is away, the run waits half a minute; the rescue of the queue comes by."""
+        run_to_end(harbour, "extract")
+        model.faults.add("unavailable")
+        run = start_run(harbour, "generate")
+        perform_job(jobs_of(run).get())
+        assert jobs_of(run).active().count() == 1
+        processes.rescue()
+        model.faults.clear()
+        run = work_on(run)
+        assert (run.status, run.error_message) == (Status.COMPLETED, "")
+
+    def test_questions_of_a_run_that_waits_for_a_worker_are_not_given_up(self, harbour, model):
+        """Its attempts are used up, the safety net has called another; all workers are busy."""
+        run_to_end(harbour, "extract")
+        model.faults.add("unavailable")
+        run = start_run(harbour, "generate")
+        perform_job(jobs_of(run).get())
+        send(jobs_of(run).active().get())
+        lose_job(run)
+        assert settle() == 1
+        processes.rescue()
+        assert LLMProcess.objects.active().exists()
+
+    def test_a_batch_is_not_sent_for_a_run_that_was_stopped_while_it_asked(
+        self, harbour, model, settings, monkeypatch
+    ):
+        run_to_end(harbour, "extract")
+        asked = len(model.requests)
+        settings.LLM = {**settings.LLM, "strategy": "batch"}
+        run = start_run(harbour, "generate")
+        real = queue.enqueue
+
+        def slow(*args, **kwargs):
+            cancel(run, actor=OPERATOR)
+            return real(*args, **kwargs)
+
+        monkeypatch.setattr(asking.queue, "enqueue", slow)
+        perform_job(jobs_of(run).get())
+        settle()
+        for job in JobRun.objects.active().filter(kind=processes.KIND):
+            perform_job(job)
+        settle()
+        run.refresh_from_db()
+        assert run.status == Status.CANCELLED
+        assert not LLMProcess.objects.active().exists()
+        assert len(model.requests) == asked
+
+    def test_another_strategy_chosen_during_a_run_loses_no_answers(
+        self, harbour, model, settings, monkeypatch
+    ):
+        """Finding terms takes minutes; meanwhile somebody turns batches on."""
+        real = extract_step.snapshot_terms
+
+        def later(run):
+            settings.LLM = {**settings.LLM, "strategy": "batch"}
+            return real(run)
+
+        monkeypatch.setattr(extract_step, "snapshot_terms", later)
+        run = start_run(harbour)
+        for _ in range(60):
+            active = JobRun.objects.active().order_by("due_at").first()
+            if active is None:
+                break
+            JobRun.objects.filter(pk=active.pk).update(due_at=timezone.now())
+            perform_job(active)
+            model.advance_batches()
+        run.refresh_from_db()
+        assert (run.status, run.error_message) == (Status.COMPLETED, "")
+
+    def test_a_model_is_not_asked_the_questions_of_the_engine(
+        self, harbour, glossary_server, settings, monkeypatch
+    ):
+        """A provider is set up while the built-in engine finds terms."""
+        real = extract_step.snapshot_terms
+
+        def later(run):
+            settings.LLM = {
+                **settings.LLM,
+                "base_url": glossary_server.base_url,
+                "model": "peer-small",
+            }
+            return real(run)
+
+        monkeypatch.setattr(extract_step, "snapshot_terms", later)
+        run = run_to_end(harbour)
+        nonsense = [r for r in glossary_server.requests if '"-"' in str(r.body)]
+        assert not nonsense
+        assert (run.status, run.error_message) == (Status.COMPLETED, "")
+
+    def test_back_to_the_engine_after_a_kill_in_the_extraction(self, harbour, model, settings):
+        model.faults.add("unavailable")
+        run = start_run(harbour)
+        perform_job(jobs_of(run).get())
+        settings.LLM = {**settings.LLM, "base_url": "", "model": ""}
+        run = work_on(run)
+        assert (run.status, run.error_message) == (Status.COMPLETED, "")
+
+    def test_nor_when_a_provider_is_set_up_after_a_kill(
+        self, harbour, glossary_server, settings, monkeypatch
+    ):
+        """The questions for the engine are in the queue already."""
+        run_to_end(harbour, "extract")
+        run = start_run(harbour, "generate")
+
+        def killed(hearing, results):
+            raise OperationalError("as good as a kill")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(asking.Hearing, "__call__", killed)
+            perform_job(jobs_of(run).get())
+        settings.LLM = {**settings.LLM, "base_url": glossary_server.base_url, "model": "peer-small"}
+        run = work_on(run)
+        assert not [r for r in glossary_server.requests if '"-"' in str(r.body)]
+        assert (run.status, run.failure_count) == (Status.COMPLETED, 0)
+
+    def test_a_batch_that_was_answered_is_used_whoever_answers_next(self, harbour, model, settings):
+        run_to_end(harbour, "extract")
+        settings.LLM = {**settings.LLM, "strategy": "batch"}
+        run = start_run(harbour, "generate")
+        for _ in range(60):
+            job = JobRun.objects.active().order_by("due_at").first()
+            if job is None or LLMProcess.objects.filter(then_kind__gt="").exclude(finished_at=None):
+                break
+            JobRun.objects.filter(pk=job.pk).update(due_at=timezone.now())
+            perform_job(job)
+            model.advance_batches()
+        settings.LLM = {**settings.LLM, "base_url": "", "model": "", "strategy": "sync"}
+        run = work_on(run)
+        assert run.status == Status.COMPLETED, run.error_message
+        assert not run.provisional.filter(prompt_version__startswith="builtin").exists()

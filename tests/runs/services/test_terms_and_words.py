@@ -1,0 +1,90 @@
+"""Which terms a run takes, what it is estimated to take, and what it says of its failures."""
+
+from datetime import timedelta
+
+import pytest
+from django.utils import timezone
+
+from glossary_site.llm import builtin
+from projects.access import OPERATOR
+from projects.choices import TermStatus
+from projects.services.synonyms import make_group
+from projects.services.terms import add_term, set_status
+from projects.terms.keys import key_of
+from runs.choices import Scope, Status
+from runs.models import RunStep
+from runs.services.estimates import estimate
+from runs.services.failures import retry_failures
+from tests.factories import make_document
+from tests.runs.working import run_to_end, work_on
+
+pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class TestTerms:
+    def test_a_required_synonym_stays_when_the_primary_is_excluded(self, harbour):
+        terms = {
+            text: add_term(project=harbour, text=text, status=TermStatus.REQUIRED, actor=OPERATOR)
+            for text in ("berth", "quay place")
+        }
+        make_group(
+            project=harbour,
+            primary=terms["berth"],
+            terms=list(terms.values()),
+            actor=OPERATOR,
+        )
+        set_status(
+            project=harbour,
+            ids=[terms["berth"].pk],
+            status=TermStatus.EXCLUDED,
+            actor=OPERATOR,
+        )
+        run = run_to_end(harbour, "from_terms")
+        assert run.status == Status.COMPLETED, run.error_message
+        assert run.refined.filter(key=key_of("quay place")).exists()
+
+    def test_required_and_nowhere(self, harbour):
+        add_term(project=harbour, text="lighthouse", status=TermStatus.REQUIRED, actor=OPERATOR)
+        run = run_to_end(harbour)
+        assert run.status == Status.COMPLETED, run.error_message
+        assert run.refined.filter(key="lighthouse").exists()
+
+    def test_an_estimate_is_not_of_the_one_term_added_by_hand(self, harbour):
+        make_document(harbour, "long.md", "A mooring line is a rope of the ship. " * 2000)
+        before = estimate(harbour, Scope.FULL).terms
+        add_term(project=harbour, text="lighthouse", actor=OPERATOR)
+        assert estimate(harbour, Scope.FULL).terms >= before
+
+    def test_a_retry_of_one_term_says_little_of_all(self, harbour):
+        run = run_to_end(harbour)
+        terms = run.terms.filter(excluded_because="").count()
+        now = timezone.now()
+        RunStep.objects.filter(run=run, step="generate").update(
+            started_at=now - timedelta(seconds=10 * terms), finished_at=now
+        )
+        before = estimate(harbour, Scope.GENERATE).seconds
+        assert before > 9 * terms
+        key = run.terms.filter(excluded_because="").first().key
+        run.failures.create(step="generate", key=key, term=key, error="x")
+        again = work_on(retry_failures(run, actor=OPERATOR))
+        RunStep.objects.filter(run=again, step="generate").update(
+            started_at=now - timedelta(seconds=10), finished_at=now
+        )
+        assert estimate(harbour, Scope.GENERATE).seconds > before / 2
+
+
+class TestSaid:
+    def test_a_failure_of_the_engine_names_no_file_of_the_server(self, harbour, monkeypatch):
+        run_to_end(harbour, "extract")
+
+        def broken(request):
+            if key_of("pilot station") in request.key:
+                raise FileNotFoundError(2, "No such file", "/srv/site/secret/dictionary.dic")
+            return known(request)
+
+        known = builtin._tasks["runs.define"]
+        monkeypatch.setitem(builtin._tasks, "runs.define", broken)
+        run = run_to_end(harbour, "from_terms")
+        assert run.failure_count >= 1
+        said = [f.error for f in run.failures.all()] + [line.message for line in run.log.all()]
+        assert not [text for text in said if "/srv/site" in text]

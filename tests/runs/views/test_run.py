@@ -1,0 +1,223 @@
+"""The page of a run, and what people do there."""
+
+import pytest
+from django.urls import reverse
+
+from projects.models import GlossaryEntry
+from runs.choices import Status
+from runs.models import ProvisionalEntry, Run
+from runs.templatetags.run_state import cost
+from tests import factories
+from tests.runs.made import (
+    add_entries,
+    add_failure,
+    add_issue,
+    add_lines,
+    add_term,
+    entry_fields,
+    make_run,
+)
+from tests.runs.views.visiting import HTMX, run_page, words_of
+
+pytestmark = pytest.mark.django_db
+
+
+class TestRun:
+    def test_a_completed_run_shows_its_result_first(self, reading, tide_project):
+        run = make_run(tide_project, provider="builtin", requests=12)
+        add_entries(run, {"Ebb": "The tide <going> out."})
+        page = run_page(reading, run)
+        assert page.context["current_tab"] == "refined"
+        assert "The tide &lt;going&gt; out." in page.text
+        assert "Built-in engine" in page.text
+
+    def test_every_table_with_its_count(self, reading, tide_project):
+        run = make_run(tide_project)
+        add_term(run, "Ebb", variants=["ebb", "Ebbs"])
+        add_term(run, "Water", excluded_because="common_noun")
+        add_entries(run, {"Ebb": "Out."})
+        add_issue(run, "Ebb", description="Too short.", suggestion="Say more.")
+        add_failure(run, "Keel")
+        add_lines(run, "Begun.")
+        counts = {tab.key: tab.count for tab in run_page(reading, run).context["tabs"]}
+        assert counts == {
+            "terms": 2,
+            "provisional": 1,
+            "issues": 1,
+            "refined": 1,
+            "failures": 1,
+            "documents": 1,
+            "log": 1,
+        }
+        for tab, pieces in {
+            "terms": ["Ebbs", "left out: Common noun"],
+            "provisional": ["Out.", "Technical term", "90%"],
+            "issues": ["Too short.", "Suggestion: Say more.", "Unclear"],
+            "failures": ["Keel", "No answer came.", "Write definitions"],
+            "documents": ["tides.md", "unchanged"],
+            "log": ["Begun."],
+        }.items():
+            text = words_of(run_page(reading, run, tab=tab).text)
+            for piece in pieces:
+                assert piece in text, (tab, piece)
+
+    def test_tables_are_searched_and_paged(self, reading, tide_project):
+        run = make_run(tide_project)
+        ProvisionalEntry.objects.bulk_create(
+            ProvisionalEntry(**entry_fields(run, f"Term {n}", f"It is the number {n}."))
+            for n in range(60)
+        )
+        page = run_page(reading, run, tab="provisional")
+        assert "1–50 of 60" in page.text
+        assert "?tab=provisional&amp;page=2" in page.text
+        found = run_page(reading, run, tab="provisional", q="NUMBER 7.")
+        assert [row.term for row in found.context["listing"].page] == ["Term 7"]
+        assert "Nothing matches “xyz”" in run_page(reading, run, tab="provisional", q="xyz").text
+
+    def test_evidence_leads_to_its_lines(self, reading, tide_project):
+        document = tide_project.documents.get()
+        run = make_run(tide_project)
+        place = {
+            "document_id": document.pk,
+            "path": document.path,
+            "file_hash": document.file_hash,
+            "line_start": 3,
+            "line_end": 4,
+            "heading_path": [],
+            "quote": "The ebb is the tide going out.",
+        }
+        add_entries(run, {"Ebb": "Out."}, evidence=[place], supported=False, needs_review=True)
+        page = run_page(reading, run).text
+        there = reverse("document", args=[tide_project.pk, document.pk])
+        assert f'href="{there}?lines=3-4&amp;hash={document.file_hash[:12]}#L3"' in page
+        assert "unsupported" in page
+        assert "needs review" in page
+
+    def test_documents_tell_what_became_of_them(self, reading, tide_project):
+        gone = factories.make_document(tide_project, "gone.md")
+        run = make_run(tide_project)
+        gone.delete()
+        document = factories.make_document(tide_project, "tides.md", "# Tides\n\nOther.\n")
+        page = run_page(reading, run, tab="documents").text
+        diff = reverse("document-diff", args=[tide_project.pk, document.pk])
+        assert f'href="{diff}?from=1&amp;to=2"' in page
+        assert "deleted since" in page
+
+    def test_the_head_and_the_table_are_asked_for_alone(self, reading, tide_project):
+        run = make_run(tide_project, status=Status.RUNNING, done=1)
+        add_lines(run, "Begun.")
+        whole = run_page(reading, run).text
+        for target in ("run-head", "results"):
+            part = run_page(reading, run, headers={**HTMX, "HX-Target": target})
+            assert words_of(part.text).strip() in words_of(whole)
+            assert "<html" not in part.text
+            assert "HX-Target" in part["Vary"]
+
+    def test_a_failed_run_says_why_in_a_sentence(self, reading, tide_project):
+        run = make_run(tide_project, status=Status.FAILED, done=1, error_message="No <answer>.")
+        page = run_page(reading, run)
+        assert "No &lt;answer&gt;." in page.text
+        assert [step.state for step in page.context["progress"].steps] == ["done", *["left"] * 4]
+
+    def test_what_ended_early_can_be_gone_on_with(self, reading, editing, tide_project):
+        run = make_run(tide_project, status=Status.CANCELLED, done=2)
+        address = reverse("run-resume", args=[tide_project.pk, run.pk])
+        assert address in run_page(editing, run).text
+        assert address not in run_page(reading, run).text
+        complete = make_run(tide_project)
+        assert "run-resume" not in run_page(editing, complete).text
+
+    def test_a_run_of_another_project_is_not_there(self, reading, tide_project):
+        run = make_run(factories.make_project("Closed"))
+        for name in ("run", "run-log"):
+            address = reverse(name, args=[tide_project.pk, run.pk])
+            assert reading.get(address).status_code == 404
+            assert reading.get(reverse(name, args=[run.project_id, run.pk])).status_code == 404
+
+
+class TestDeeds:
+    def post(self, client, name, *args, **data):
+        return client.post(reverse(name, args=args), data, follow=True)
+
+    def test_start_goes_to_the_run(self, editing, editor, tide_project):
+        page = self.post(editing, "run-start", tide_project.pk, scope="full")
+        run = Run.objects.get()
+        assert page.redirect_chain[-1][0] == run.get_absolute_url()
+        assert (run.scope, run.actor, run.triggered_by) == ("full", editor, "web")
+
+    def test_a_second_run_leads_to_the_one_under_way(self, editing, tide_project):
+        active = make_run(tide_project, status=Status.RUNNING, done=1)
+        page = self.post(editing, "run-start", tide_project.pk, scope="full")
+        assert page.redirect_chain[-1][0] == active.get_absolute_url()
+        assert f"A run is under way already: #{active.pk}." in page.text
+        assert Run.objects.count() == 1
+
+    @pytest.mark.parametrize("scope", ["review", "nonsense", ""])
+    def test_what_cannot_be_started_says_why(self, editing, tide_project, scope):
+        page = self.post(editing, "run-start", tide_project.pk, scope=scope)
+        assert page.redirect_chain[-1][0] == reverse("project-runs", args=[tide_project.pk])
+        assert "message-error" in page.text
+        assert not Run.objects.exists()
+
+    def test_stop(self, editing, tide_project):
+        run = make_run(tide_project, status=Status.RUNNING, done=1)
+        page = self.post(editing, "run-cancel", tide_project.pk, run.pk)
+        run.refresh_from_db()
+        assert run.status == Status.CANCELLED
+        assert "What it has made is kept." in page.text
+        again = self.post(editing, "run-cancel", tide_project.pk, run.pk)
+        assert "This run has ended already" in again.text
+
+    def test_failures_are_retried_in_a_run_of_their_own(self, editing, tide_project):
+        run = make_run(tide_project)
+        add_entries(run, {"Ebb": "Out."})
+        add_failure(run, "Keel")
+        assert "Retry the 1 that failed" in run_page(editing, run).text
+        self.post(editing, "run-retry", tide_project.pk, run.pk)
+        following = Run.objects.latest("pk")
+        assert (following.base, following.options) == (run, {"only": ["keel"]})
+
+    def test_a_term_is_left_out_as_the_review_says(self, editing, reading, tide_project):
+        run = make_run(tide_project)
+        issue = add_issue(run, "Ebb", exclude=True, description="Everybody knows it.")
+        assert "Exclude the term" in run_page(editing, run, tab="issues").text
+        assert "should be left out" in run_page(reading, run, tab="issues").text
+        page = self.post(editing, "run-exclude", tide_project.pk, run.pk, issue=issue.pk)
+        assert "“Ebb” is excluded from the next run on." in page.text
+        term = tide_project.terms.get()
+        assert (term.status, term.reason) == ("excluded", "Everybody knows it.")
+        assert "Exclude the term" not in run_page(editing, run, tab="issues").text
+        gone = self.post(editing, "run-exclude", tide_project.pk, run.pk, issue="x")
+        assert "not among the project’s terms any more" in gone.text
+
+    def test_publish_all_and_take_it_back(self, editing, tide_project):
+        run = make_run(tide_project)
+        add_entries(run, {"Ebb": "Out.", "Quay": "A wall."})
+        assert "2 new" in run_page(editing, run).text
+        page = self.post(editing, "run-publish", tide_project.pk, run.pk)
+        assert "Published: 2 new, 0 changed, 0 as before." in page.text
+        assert set(tide_project.entries.values_list("term", flat=True)) == {"Ebb", "Quay"}
+        assert "edda published it" in words_of(page.text)
+        assert reverse("project-glossary", args=[tide_project.pk]) in page.text
+        page = self.post(editing, "run-undo", tide_project.pk, run.pk)
+        assert "2 entries of the glossary are as they were before." in page.text
+        assert not GlossaryEntry.objects.exists()
+        assert "run-undo" not in page.text
+        again = self.post(editing, "run-undo", tide_project.pk, run.pk)
+        assert "Nothing of this run is published." in again.text
+
+    def test_publish_the_chosen_ones(self, editing, tide_project):
+        run = make_run(tide_project)
+        add_entries(run, {"Ebb": "Out.", "Quay": "A wall."})
+        page = self.post(editing, "run-publish", tide_project.pk, run.pk, choose="yes")
+        assert "Choose some entries first." in page.text
+        self.post(editing, "run-publish", tide_project.pk, run.pk, choose="yes", key=["quay"])
+        assert tide_project.entries.get().term == "Quay"
+
+
+@pytest.mark.parametrize(
+    ("nano", "shown"),
+    [(0, "–"), (12_340_000_000, "12.34"), (10_060_500, "0.01"), (59_400_000, "0.059")],
+)
+def test_a_cost_is_shown_as_closely_as_it_matters(nano, shown):
+    assert cost(Run(cost_nano=nano)) == shown
