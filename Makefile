@@ -19,7 +19,7 @@ CATALOGUES := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/django.po))
 INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-scaled fuzz test-real-llm install-minilm lint format messages lock shell bench chaos clean
+.PHONY: help install run test test-scaled fuzz test-real-llm install-minilm lint format messages lock shell bench chaos collection-chaos clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,6 +28,9 @@ install: $(VENV)/site-ready $(CATALOGUES) ## set up .venv and nothing else
 
 run: install ## start the site and its worker (PORT=8123 DATA=/some/dir HOST=0.0.0.0)
 	@exec $(PY) manage.py serve --host $(HOST) --port $(PORT)
+
+# Many tests start processes: without compiled modules each would compile the whole site anew.
+test test-scaled: export PYTHONDONTWRITEBYTECODE =
 
 test: $(VENV)/dev-ready $(CATALOGUES) lint ## set up, then lint, types, checks and the tests
 	$(PY) -m pytest -n $(WORKERS) --dist loadgroup
@@ -82,6 +85,9 @@ bench: $(VENV)/dev-ready $(CATALOGUES) ## measure documents, live updates, jobs,
 
 chaos: $(VENV)/dev-ready $(CATALOGUES) ## kill the site 300 times while it works (KILLS=300 SEED=1)
 	$(PY) -m benchmarks.chaos --kills $(KILLS) --seed $(SEED)
+
+collection-chaos: $(VENV)/dev-ready $(CATALOGUES) ## kill the worker while it collects 1,000 repositories
+	$(PY) -m benchmarks.collection_chaos --seed $(SEED)
 
 clean: ## remove .venv and caches; data stays
 	rm -rf $(VENV) .mypy_cache .ruff_cache .pytest_cache .hypothesis

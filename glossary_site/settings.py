@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "projects",
     "indexing",
     "runs",
+    "collection",
 ]
 
 MIDDLEWARE = [
@@ -179,6 +180,20 @@ INDEX_RETENTION_DAYS = env.int("GLOSSARY_INDEX_RETENTION_DAYS", 14, validate=POS
 # Processes that a worker keeps beside its clusters, by name: a function for each.
 COMPANIONS = {"folders": "indexing.folders.overseer.main"} if FOLDER_ROOTS else {}
 
+# Repositories: folders below which git repositories of this machine may be collected; empty: none.
+GIT_ROOTS = env.list("GLOSSARY_GIT_ROOTS", [], subcast=Path)
+GIT_SECONDS = env.int("GLOSSARY_GIT_SECONDS", 1800, validate=POSITIVE)
+GIT_MAX_BYTES = env.int("GLOSSARY_GIT_MAX_MB", 4096, validate=POSITIVE) * MEGABYTE
+# Repositories that are asked at the same time, in all and of one host.
+COLLECTION_PARALLEL = env.int("GLOSSARY_COLLECTION_PARALLEL", 4, validate=POSITIVE)
+COLLECTION_PER_HOST = env.int("GLOSSARY_COLLECTION_PER_HOST", 2, validate=POSITIVE)
+COLLECTION_ATTEMPTS = env.int("GLOSSARY_COLLECTION_ATTEMPTS", 3, validate=POSITIVE)
+COLLECTION_BACKOFF_SECONDS = env.float(
+    "GLOSSARY_COLLECTION_BACKOFF_SECONDS", 10, validate=POSITIVE_FLOAT
+)
+# Ended collections and their results; 0: kept for ever.
+COLLECTION_RETENTION_DAYS = env.int("GLOSSARY_COLLECTION_RETENTION_DAYS", 90, validate=NOT_NEGATIVE)
+
 # Background work: django-q2, set as measured (a long task must not be delivered twice, a failed
 # one must not come back for ever, and the history of work is ours, not the broker's).
 TASK_TIMEOUT = env.int("GLOSSARY_TASK_TIMEOUT", 600, validate=POSITIVE)
@@ -276,6 +291,7 @@ SPECTACULAR_SETTINGS = {
     "COMPONENT_SPLIT_REQUEST": True,
     "ENUM_NAME_OVERRIDES": {
         "RoleEnum": "projects.choices.Role",
+        "JobStateEnum": "glossary_site.jobs.choices.State",
         "WorkerRoleEnum": "glossary_site.jobs.choices.WorkerRole",
         "StrategyEnum": "glossary_site.llm.choices.Strategy",
         "ProviderKindEnum": "glossary_site.llm.choices.ProviderKind",
@@ -285,6 +301,11 @@ SPECTACULAR_SETTINGS = {
         "RunStatusEnum": "runs.choices.Status",
         "RunStepEnum": "runs.choices.Step",
         "RunScopeEnum": "runs.choices.Scope",
+        "RepositoryKindEnum": "collection.choices.Kind",
+        "RepositoryStateEnum": "collection.choices.State",
+        "BranchStateEnum": "collection.choices.BranchState",
+        "CollectionStatusEnum": "collection.choices.RunStatus",
+        "CollectionResultStatusEnum": "collection.choices.ResultStatus",
     },
 }
 
@@ -347,6 +368,7 @@ LOGGING = {
         "glossary_site.requests": {"level": "INFO" if LOG_FORMAT == "json" else "WARNING"},
         "projects": {"level": "INFO"},
         "indexing": {"level": "INFO"},
+        "collection": {"level": "INFO"},
         # Django's own handlers would write beside ours, in another form.
         "django": {"handlers": []},
         "django.server": {"handlers": [], "propagate": True},

@@ -20,8 +20,10 @@ urlpatterns = [
     path("api/", include("projects.api.urls")),
     path("api/", include("indexing.api.urls")),
     path("api/", include("runs.api.urls")),
+    path("api/", include("collection.api.urls")),
     path("api/", include("glossary_site.api.urls")),  # the last under api/: it ends in a 404
     path("", include("indexing.urls")),
     path("", include("runs.urls")),
+    path("", include("collection.urls")),
     path("", include("projects.urls")),
 ]

@@ -28,6 +28,7 @@ class Source(TextChoices):
     PASTE = "paste", _("Pasted text")
     API = "api", _("API")
     FOLDER = "folder", _("Folder")
+    GIT = "git", _("Repository")
     SAMPLE = "sample", _("Sample")
     CLONE = "clone", _("Clone")
 

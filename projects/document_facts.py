@@ -10,7 +10,7 @@ from typing import Any
 
 from django.utils.safestring import SafeString
 
-from projects.models import Document
+from projects.models import Document, DocumentVersion
 
 
 @dataclass(frozen=True)
@@ -25,7 +25,11 @@ class DocumentFact:
     live: str
 
 
+# Where versions of one document came from, beyond their `Source`: all of them at once, by number.
+VersionNote = Callable[[Sequence[DocumentVersion]], Mapping[int, SafeString]]
+
 FACTS: list[DocumentFact] = []
+VERSION_NOTES: list[VersionNote] = []
 
 
 @dataclass(frozen=True)
@@ -45,3 +49,11 @@ def facts_of_many(documents: Sequence[Document]) -> dict[int, list[Cell]]:
 
 def facts_of_one(document: Document) -> list[Cell]:
     return [Cell(fact.label, fact.of_one(document)) for fact in FACTS]
+
+
+def notes_of(versions: Sequence[DocumentVersion]) -> dict[int, list[SafeString]]:
+    found = [note(versions) for note in VERSION_NOTES]
+    return {
+        version.number: [notes[version.number] for notes in found if version.number in notes]
+        for version in versions
+    }

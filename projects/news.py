@@ -25,6 +25,7 @@ PROGRESS = (
     | Q(type__startswith="index.")
     | Q(type__in=[llm_news.PROGRESS, llm_news.CHANGED, "run.progress"])
     | Q(type__in=["terms.changed", "glossary.changed"])
+    | Q(type__in=["repositories.changed", "collection.progress", "authors.changed"])
 )
 
 Payload = dict[str, Any]

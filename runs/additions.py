@@ -93,7 +93,7 @@ FACTS.extend(
     ]
 )
 PANELS.append(
-    Panel("pipeline", panel, stylesheets=("runs.css",), scripts=("runs.js",)),
+    Panel("pipeline", panel, stylesheets=("runs.css",), scripts=("ticking.js",)),
 )
 # Runs have pages of their own.
 TOLD_ELSEWHERE.add(ADVANCE)

@@ -8,6 +8,7 @@
      live:glance                                     for the same, seldom: for parts that only count
      live:index                                      for changes of the search index
      live:run, live:runs                             for each step of a run; and seldom, for its tables
+     live:collection, live:collections               the same of a collection of repositories
      live:activity                                   for every other event
    While the socket is down the page asks the REST endpoint (data-live-poll) every few seconds, where
    there is one. With data-live-every="10" the parts are told every ten seconds in any case: where no
@@ -24,7 +25,7 @@
   const RETRY = [1_000, 2_000, 4_000, 8_000, 15_000, 30_000];
   const QUIET = 500;
   const SELDOM = 3_000;
-  const EVERYTHING = ["documents", "members", "project", "activity", "work", "index", "operations", "terms", "glossary", "run", "runs"];
+  const EVERYTHING = ["documents", "members", "project", "activity", "work", "index", "operations", "terms", "glossary", "run", "runs", "collection", "collections", "repositories", "authors", "commits"];
 
   let last = Number(status.dataset.liveAfter);
   let socket = null;
@@ -74,7 +75,7 @@
     return [...asked.values()].some((part) => part.matches(hears) || part.querySelector(hears));
   }
 
-  const FOLDED = { document: "documents", member: "members" };
+  const FOLDED = { document: "documents", member: "members", repository: "repositories" };
   const WORK = /^(job\.|llm\.(progress|changed)$)/;
 
   function take(events) {
@@ -90,6 +91,10 @@
         tell("run");
         tell("runs", SELDOM);
         if (event.type !== "run.progress") tell("activity");
+      } else if (event.type.startsWith("collection.")) {
+        tell("collection");
+        if (event.type === "collection.progress") tell("collections", SELDOM);
+        else ["collections", "activity"].forEach((name) => tell(name));
       } else {
         const kind = event.type.split(".")[0];
         tell(FOLDED[kind] ?? kind);

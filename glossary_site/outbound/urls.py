@@ -16,9 +16,11 @@ from django.utils.translation import gettext as _
 from glossary_site.outbound.errors import UrlRefused
 
 MAX_LENGTH = 2000
-DEFAULT_PORTS = {"http": 80, "https": 443}
-# Below 1024 live the services of a machine: mail, files, remote shells. The web has these two.
+DEFAULT_PORTS = {"http": 80, "https": 443, "ssh": 22}
+# Below 1024 live the services of a machine: mail, files, remote shells. The web has two of these
+# ports, and ssh has its own and, where nothing else gets through, that of https.
 FIRST_FREE_PORT = 1024
+LOW_PORTS = {"http": (80, 443), "https": (80, 443), "ssh": (22, 443)}
 LABEL = re.compile(r"[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?")
 # `127.1`, `0x7f000001` and `017700000001` are addresses to some programs and names to others.
 NUMBER = re.compile(r"0x[0-9a-f]*|[0-9]+")
@@ -85,8 +87,12 @@ def _port(parts: SplitResult) -> int:
         port = parts.port if parts.port is not None else DEFAULT_PORTS[parts.scheme]
     except (ValueError, KeyError):
         port = 0
-    if port < FIRST_FREE_PORT and port not in DEFAULT_PORTS.values():
-        raise UrlRefused("url_port", _("The port must be 80, 443 or a number from 1024 to 65535."))
+    if port < FIRST_FREE_PORT and port not in LOW_PORTS.get(parts.scheme, ()):
+        if parts.scheme == "ssh":
+            message = _("The port must be 22, 443 or a number from 1024 to 65535.")
+        else:
+            message = _("The port must be 80, 443 or a number from 1024 to 65535.")
+        raise UrlRefused("url_port", message)
     return port
 
 

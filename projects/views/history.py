@@ -4,12 +4,14 @@ from django.db.models import F, Window
 from django.db.models.functions import Lag
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
+from django.utils.safestring import SafeString
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
 from glossary_site.numbers import number_in
 from glossary_site.pages import Column, Listing, render_page
 from projects.access import Action, project_for
+from projects.document_facts import notes_of
 from projects.models import Document, DocumentVersion
 from projects.rendering.diff import compare
 from projects.views.documents import document_of
@@ -34,19 +36,26 @@ def history(request: HttpRequest, project_id: int, document_id: int) -> HttpResp
     before = Window(Lag("byte_size"), order_by=F("number").asc())
     rows = document.versions.select_related("author").defer("content").annotate(before=before)
     listing = Listing(request, rows, COLUMNS, default="-version")
+    versions = list(listing.page)
+    notes = notes_of(versions)
     context |= {
         "document": document,
         "folders": folders_of(document.path),
         "listing": listing,
-        "versions": [_row(version) for version in listing.page],
+        "versions": [_row(version, notes[version.number]) for version in versions],
     }
     return render_page(request, "documents/history.html", "documents/_history.html", context)
 
 
-def _row(version: DocumentVersion) -> dict[str, object]:
+def _row(version: DocumentVersion, notes: list[SafeString]) -> dict[str, object]:
     before: int | None = version.before  # type: ignore[attr-defined]
     grown = None if before is None else version.byte_size - before
-    return {"version": version, "grown": grown, "size_of_change": abs(grown or 0)}
+    return {
+        "version": version,
+        "notes": notes,
+        "grown": grown,
+        "size_of_change": abs(grown or 0),
+    }
 
 
 @require_safe

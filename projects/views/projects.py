@@ -18,7 +18,7 @@ from projects.choices import Language
 from projects.forms import CloneForm, DeleteForm, ProjectForm
 from projects.glance import FACTS, Fact, with_glance
 from projects.models import NAME_LENGTH, Project
-from projects.panels import panels_of
+from projects.panels import PANELS, panels_of
 from projects.services.projects import (
     clone_project,
     create_project,
@@ -98,7 +98,7 @@ def overview(request: HttpRequest, project_id: int) -> HttpResponse:
         "documents": documents,
         "news": recent_news(project),
         # Each keeps itself up to date: they come with the page, and stay when the rest is replaced.
-        "panels": panels_of(request, project),
+        "panels": panels_of(request, project, PANELS),
     }
     return render_page(request, "projects/overview.html", "projects/_overview.html", context)
 

@@ -8,15 +8,17 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, render
 from django.utils.cache import patch_vary_headers
+from django.utils.safestring import SafeString
 from django.views.decorators.http import require_safe
 
 from glossary_site.numbers import number_in
 from glossary_site.pages import wants_part
 from projects.access import Action, project_for
 from projects.choices import Format
-from projects.document_facts import facts_of_one
+from projects.document_facts import facts_of_one, notes_of
 from projects.downloads import as_file
 from projects.models import Document, DocumentVersion, Project
+from projects.panels import DOCUMENT_PANELS, panels_of
 from projects.rendering.links import resolver
 from projects.rendering.markdown import Rendered, TocEntry, render_plain
 from projects.rendering.markdown import render as render_markdown
@@ -57,6 +59,8 @@ def document(request: HttpRequest, project_id: int, document_id: int) -> HttpRes
     context |= _reading(document, document.content, document.format, passage)
     context |= {
         "version": newest,
+        "notes": _notes(newest),
+        "panels": panels_of(request, document, DOCUMENT_PANELS),
         "meant": _meant(request, document) if passage else None,
         "facts": facts_of_one(document),
         "rename_form": RenameForm(initial={"path": document.path}),
@@ -89,7 +93,11 @@ def version(request: HttpRequest, project_id: int, document_id: int, number: int
     document = document_of(project, document_id)
     version = get_object_or_404(document.versions.select_related("author"), number=number)
     context |= _reading(document, version.content, version.format, _passage(request))
-    context |= {"version": version, "is_old": number != document.version}
+    context |= {
+        "version": version,
+        "notes": _notes(version),
+        "is_old": number != document.version,
+    }
     return render(request, "documents/version.html", context)
 
 
@@ -116,6 +124,10 @@ def _meant(request: HttpRequest, document: Document) -> DocumentVersion | None:
     if not HASH.fullmatch(hash) or document.file_hash.startswith(hash):
         return None
     return document.versions.filter(file_hash__startswith=hash).defer("content").first()
+
+
+def _notes(version: DocumentVersion | None) -> list[SafeString]:
+    return notes_of([version])[version.number] if version else []
 
 
 def _reading(

@@ -10,12 +10,13 @@ from django.views.decorators.http import require_http_methods, require_POST
 
 from glossary_site.errors import Refusal
 from glossary_site.numbers import number_in
-from glossary_site.pages import render_page
+from glossary_site.pages import render_page, wants_part
 from projects.access import Action, project_for
 from projects.categories import categories_of
 from projects.choices import TermStatus
 from projects.forms_terms import TermForm
 from projects.models import GlossaryEntry, Project, SynonymGroup, Term
+from projects.panels import TERM_PANELS, panels_of
 from projects.services.synonyms import (
     add_to_group,
     dissolve,
@@ -50,6 +51,7 @@ def term(request: HttpRequest, project_id: int, term_id: int) -> HttpResponse:
     context |= {
         "occurrences": occurrences_of(term, request.GET.get("page"), synonyms),
         "form": _form(term, categories),
+        "panels": [] if wants_part(request) else panels_of(request, term, TERM_PANELS),
         "page_shortcuts": "terms/_term_shortcuts.html",
     }
     return render_page(request, "terms/term.html", "terms/_occurrences.html", context)

@@ -4,19 +4,17 @@ import time
 from collections import deque
 from datetime import timedelta
 from shutil import get_terminal_size
-from unicodedata import east_asian_width
 
 from django.core.management.base import OutputWrapper
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from glossary_site.durations import in_words
-from glossary_site.jobs.management.tables import harmless, shortened
+from glossary_site.jobs.management.tables import harmless
+from projects.management.terminal import ERASE, bar, fitting
 from runs.choices import Level, Step
 from runs.models import Run, RunLog
 
-BAR_WIDTH = 30
-ERASE = "\r\x1b[K"
 COLOURS = {Level.WARNING: "\x1b[33m", Level.ERROR: "\x1b[31m"}
 PLAIN = "\x1b[0m"
 PAGE = 500
@@ -78,9 +76,7 @@ class Display:
             return
         words = [str(Step(run.current_step).label) if run.current_step else _("Waiting")]
         if run.progress_total:
-            share = run.progress_current / run.progress_total
-            filled = round(BAR_WIDTH * share)
-            words.insert(0, "█" * filled + "░" * (BAR_WIDTH - filled))
+            words.insert(0, bar(run.progress_current, run.progress_total))
             words.append(f"{run.progress_current}/{run.progress_total}")
             left = self._seconds_left(run)
             if left is not None:
@@ -109,11 +105,3 @@ class Display:
     def _write(self, text: str) -> None:
         self._out.write(text, style_func=str, ending="")
         self._out.flush()
-
-
-def fitting(text: str, columns: int) -> str:
-    """As much of it as one line of a terminal holds: a longer one could not be written over."""
-    line = shortened(text, columns)
-    while sum(1 + (east_asian_width(sign) in "WF") for sign in line) > columns:
-        line = shortened(line, len(line) - 1)
-    return line

@@ -11,11 +11,11 @@ from django.utils.translation import ngettext
 from indexing.lexical.analysis import language_of
 from projects.access import Actor
 from projects.intake.files import Rejected
+from projects.management.stopping import Interrupt
 from projects.models import NAME_LENGTH, Project
 from projects.services.imports import import_folder
 from projects.services.projects import create_project, delete_project, update_project
 from runs.management.showing import Display
-from runs.management.stopping import Interrupt
 
 # So much of each document says in which language a folder is.
 SAMPLE_LENGTH = 2000

@@ -1,7 +1,7 @@
 """How pages show runs."""
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import timedelta
 from decimal import Decimal
 from typing import Any
 from urllib.parse import urlencode
@@ -11,13 +11,11 @@ from django.urls import reverse
 from django.utils import timezone
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from glossary_site.durations import in_words
 from glossary_site.llm.services.budgets import money
 from glossary_site.llm.tokens import cost_of_nano
-from glossary_site.templatetags.site import badge, in_time
+from glossary_site.templatetags.site import badge
 from runs.choices import IssueKind, Status
 from runs.models import Run, RunStep
 
@@ -66,24 +64,6 @@ def took(row: Run | RunStep) -> timedelta | None:
     if row.started_at is None:
         return None
     return (row.finished_at or timezone.now()) - row.started_at
-
-
-@register.simple_tag
-def ticking(moment: datetime | None, now: datetime) -> SafeString | str:
-    """How long ago a moment was; runs.js counts on, with the words given here."""
-    if moment is None:
-        return "–"
-    return in_time(
-        moment,
-        in_words(now - moment),
-        format_html(
-            ' data-ticking="{}" data-seconds="{}" data-minutes="{}" data-hours="{}"',
-            max(0, int((now - moment).total_seconds())),
-            _("%(n)d s") % {"n": 0},
-            _("%(n)d min") % {"n": 0},
-            _("%(h)d h %(m)d min") % {"h": 0, "m": 0},
-        ),
-    )
 
 
 @register.filter

@@ -1,13 +1,16 @@
 """Schemathesis reads our own schema and sends what it allows, and what it does not."""
 
 import os
+import subprocess
+from typing import Any
 
+import hypothesis
 import pytest
 import schemathesis
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections, transaction
-from hypothesis import HealthCheck, Phase, given, settings
+from hypothesis import HealthCheck, Phase, given
 from schemathesis import GenerationMode
 from schemathesis.checks import not_a_server_error
 from schemathesis.core.result import Ok
@@ -18,12 +21,25 @@ from schemathesis.specs.openapi.checks import (
     status_code_conformance,
 )
 
+from collection.choices import RunStatus
+from collection.identities import Identity
+from collection.models import Author, AuthorAlias
+from collection.services.authors import merge_authors
+from collection.services.ending import give_up
 from glossary_site.jobs.services.definitions import create_definition
 from glossary_site.jobs.services.enqueue import enqueue
 from glossary_site.people.services import create_token
 from indexing.models import IndexRequest
 from indexing.services.requests import fail, take
+from projects.access import OPERATOR
 from runs.choices import Status
+from tests.collection.factories import (
+    make_branch,
+    make_collection,
+    make_commit,
+    make_repository,
+    make_touches,
+)
 from tests.factories import make_category, make_document, make_entry, make_group, make_term
 from tests.jobs.scene import allow, make_worker
 from tests.llm.working import enqueued, questions, work_to_end
@@ -45,13 +61,25 @@ OPERATIONS = {
 # A stream has no end.
 del OPERATIONS["GET /api/projects/{project_id}/events/stream"]
 del OPERATIONS["GET /api/projects/{project_id}/runs/{run_id}/logs"]
-# What hardly any made-up text is fit for: an edit of the version that is there, and names.
+ADA = {"name": "Ada Lovelace", "email": "ada@example.com"}
+GRACE = {"name": "Grace Hopper", "email": "grace@example.org"}
+# What hardly any made-up text is fit for: an edit of the version that is there, names, addresses.
 SENSIBLE = {
     "PATCH /api/projects/{project_id}/glossary/{entry_id}": {"version": 1, "definition": "x"},
     "POST /api/projects/{project_id}/synonym-groups": {"primary": "a", "members": ["b"]},
+    "POST /api/projects/{project_id}/repositories": {"address": "https://9.9.9.9/quay.git"},
+    "PATCH /api/projects/{project_id}/repositories/{repository_id}": {"name": "x"},
+    "POST /api/projects/{project_id}/statistics/filters": {"name": "x", "filter": {"by": "author"}},
+    "PATCH /api/projects/{project_id}/statistics/filters/{filter_id}": {"name": "x"},
+    "POST /api/projects/{project_id}/authors/merge": {"into": ADA, "identities": [GRACE]},
+    "POST /api/projects/{project_id}/authors/split": {"name": "A. L.", "email": ""},
+    "POST /api/bulk-collections": {},
 }
+TRY = "POST /api/projects/{project_id}/repositories/test"
+PEOPLE = (ADA, GRACE)
+COLLECTING = ("repositories", "commits", "statistics", "authors", "bulk-collections")
 
-budget = settings(
+budget = hypothesis.settings(
     # Every operation, but few examples of each: `make fuzz` sends more.
     max_examples=int(os.environ.get("FUZZ_EXAMPLES", "8")),
     derandomize=True,
@@ -76,7 +104,7 @@ def one_connection(db):
 @pytest.fixture
 def world(one_connection, project, owner, viewer, outsider):
     """Things that exist, so that requests get past the first 404."""
-    allow(owner, "view_jobrun", "change_jobrun", "add_triggerevent")
+    allow(owner, "view_jobrun", "change_jobrun", "add_triggerevent", "collect_all")
     _token, secret = create_token(user=owner, name="fuzz")
     make_document(project, "guide/a.md", "# A\n")
     document = make_document(project, "guide/a.md", "# B\n")
@@ -102,9 +130,7 @@ def world(one_connection, project, owner, viewer, outsider):
         # Only one that has failed can be tried again.
         "request_id": failed_request(project).pk,
     }
-    # Only one that has ended can be tried again.
-    ended = work_to_end(enqueued(questions(1), scope=project.stream))
-    return {"Authorization": f"Bearer {secret}"}, numbers, ended.pk
+    return {"Authorization": f"Bearer {secret}"}, numbers
 
 
 def numbers_of_run(project, label: str) -> dict[str, int]:
@@ -125,23 +151,68 @@ def numbers_of_run(project, label: str) -> dict[str, int]:
     }
 
 
+def numbers_of_collection(project, label: str) -> dict[str, Any]:
+    """A repository that is asked without a network, and a collection that can be done what is
+    asked for."""
+    repository = make_repository(project, kind="local", address="/nowhere")
+    branch = make_branch(repository)
+    commits = [make_commit(branch, author_name=a["name"], author_email=a["email"]) for a in PEOPLE]
+    make_touches(commits[0], ["docs/a.md"])
+    author = Author.objects.create(project=project, **ADA)
+    AuthorAlias.objects.create(project=project, author=author, name="A. L.", email="")
+    numbers = {
+        "repository_id": repository.pk,
+        "branch_id": branch.pk,
+        "commit_id": commits[0].pk,
+        "filter_id": project.statistics_filters.create(name="All").pk,
+    }
+    if "{merge_id}" in label:
+        people = [Identity(**each) for each in PEOPLE]
+        merged = merge_authors(
+            project=project, into=people[0], identities=people[1:], actor=OPERATOR
+        )
+        numbers["merge_id"] = merged.entry_id
+    if "{run_id}" in label:
+        status = RunStatus.RUNNING if label.startswith("DELETE") else RunStatus.CANCELLED
+        run = make_collection(project, [(repository, "main")], status=status)
+        if label.endswith("/retry"):
+            give_up(run.results.get(), "The repository is gone.")
+        numbers["run_id"] = str(run.pk)
+    return numbers
+
+
 def failed_request(project) -> IndexRequest:
     (claim,) = take(project.pk, limit=1)
     assert fail(claim, "ValueError: no luck")
     return IndexRequest.objects.get(pk=claim.request_id)
 
 
-@pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE])
 @pytest.mark.parametrize("label", OPERATIONS)
-def test_nothing_breaks_and_the_schema_is_true(world, project, label, mode):
-    headers, numbers, ended_process = world
+def test_nothing_breaks_and_the_schema_is_true(
+    world, project, label, settings, tmp_path, monkeypatch
+):
+    """What the schema allows, then what it does not; no request finds traces of another."""
+    headers, numbers = world
     if "{process_id}/retry" in label:
-        numbers["process_id"] = ended_process
+        # Only one that has ended can be tried again.
+        numbers["process_id"] = work_to_end(enqueued(questions(1), scope=project.stream)).pk
     for listed in ("excluded", "required"):
         if f"{listed}-terms/{{term_id}}" in label:
             numbers["term_id"] = make_term(project, status=listed).pk
     if any(f"/{word}" in label for word in ("runs", "provisional", "issues", "refined")):
         numbers |= numbers_of_run(project, label)
+    if any(f"/{word}" in label for word in COLLECTING):
+        numbers |= numbers_of_collection(project, label)
+    if label == TRY:
+        settings.GIT_ROOTS = [tmp_path]
+        subprocess.run(["git", "init", "--quiet", "--bare", tmp_path], check=True, timeout=20)
+        monkeypatch.setitem(SENSIBLE, label, {"address": str(tmp_path)})
+    allowed = statuses_of(label, GenerationMode.POSITIVE, headers, numbers)
+    assert {200, 201, 202, 204, 304} & allowed, "no request got through"
+    statuses_of(label, GenerationMode.NEGATIVE, headers, numbers)
+
+
+def statuses_of(label: str, mode: GenerationMode, headers: dict, numbers: dict) -> set[int]:
     statuses: set[int] = set()
 
     @budget
@@ -164,5 +235,4 @@ def test_nothing_breaks_and_the_schema_is_true(world, project, label, mode):
         statuses.add(response.status_code)
 
     check()
-    if mode is GenerationMode.POSITIVE:
-        assert {200, 201, 202, 204, 304} & statuses, "no request got through"
+    return statuses

@@ -4,6 +4,9 @@ import pytest
 from django.urls import URLPattern
 from rest_framework.test import APIClient
 
+from collection.api.urls import urlpatterns as collection_urls
+from collection.choices import RunStatus
+from collection.models import Author, AuthorAlias
 from glossary_site.jobs.services.enqueue import enqueue
 from indexing.api.urls import urlpatterns as indexing_urls
 from indexing.models import IndexRequest
@@ -11,6 +14,12 @@ from projects.api.urls import urlpatterns as project_urls
 from projects.choices import Role
 from projects.models import Project
 from runs.api.urls import urlpatterns as run_urls
+from tests.collection.factories import (
+    make_branch,
+    make_collection,
+    make_commit,
+    make_repository,
+)
 from tests.factories import (
     make_category,
     make_document,
@@ -22,6 +31,7 @@ from tests.factories import (
 )
 from tests.llm.working import enqueued, questions
 from tests.runs.made import add_entries, add_issue, make_run
+from tests.undoing import undone
 
 ANYBODY, VIEWER, EDITOR, OWNER = range(4)
 PEOPLE = ("outsider", "viewer", "editor", "owner")
@@ -36,6 +46,13 @@ GLOSSARY = PROJECT + "/glossary"
 RUNS = PROJECT + "/runs"
 RUN = RUNS + "/{run}"
 ENTRY = GLOSSARY + "/{entry}"
+REPOSITORIES = PROJECT + "/repositories"
+REPOSITORY = REPOSITORIES + "/{repository}"
+AUTHORS = PROJECT + "/authors"
+FILTERS = PROJECT + "/statistics/filters"
+COLLECTION = "/api/bulk-collections/{collection}"
+ADA = {"name": "Ada Lovelace", "email": "ada@example.com"}
+GRACE = {"name": "Grace Hopper", "email": "grace@example.org"}
 
 # Method, address, body, the least that may do it, and the status they get.
 ENDPOINTS = [
@@ -142,9 +159,44 @@ ENDPOINTS = [
     ("post", INDEX + "/requests/{request}/retry", None, EDITOR, 409),
     ("post", INDEX + "/retry", None, EDITOR, 202),
     ("post", INDEX + "/rebuild", None, EDITOR, 202),
+    ("get", REPOSITORIES, None, VIEWER, 200),
+    ("post", REPOSITORIES, {"address": "https://9.9.9.9/quay.git"}, OWNER, 201),
+    ("post", REPOSITORIES + "/test", {"address": "/nowhere"}, OWNER, 400),
+    ("get", REPOSITORY, None, VIEWER, 200),
+    ("patch", REPOSITORY, {"name": "New"}, OWNER, 200),
+    ("delete", REPOSITORY, None, OWNER, 204),
+    ("post", REPOSITORY + "/test", None, OWNER, 200),
+    ("get", REPOSITORY + "/branches", None, VIEWER, 200),
+    ("get", REPOSITORY + "/branches/{branch}/impact", None, OWNER, 200),
+    ("delete", REPOSITORY + "/branches/{branch}/commits", None, OWNER, 200),
+    ("get", PROJECT + "/commits", None, VIEWER, 200),
+    ("get", PROJECT + "/commits/{commit}", None, VIEWER, 200),
+    ("get", PROJECT + "/statistics", None, VIEWER, 200),
+    ("get", FILTERS, None, VIEWER, 200),
+    ("post", FILTERS, {"name": "New", "filter": {}}, EDITOR, 201),
+    ("get", FILTERS + "/{filter}", None, VIEWER, 200),
+    ("patch", FILTERS + "/{filter}", {"name": "New"}, EDITOR, 200),
+    ("delete", FILTERS + "/{filter}", None, EDITOR, 204),
+    ("get", AUTHORS, None, VIEWER, 200),
+    ("post", AUTHORS + "/merge", {"into": ADA, "identities": [GRACE]}, EDITOR, 200),
+    ("post", AUTHORS + "/split", {"name": "A. L.", "email": ""}, EDITOR, 200),
+    ("post", AUTHORS + "/merges/{merge}/undo", None, EDITOR, 409),
+    # Who may start one over which projects: tests/collection/api/test_collections.py.
+    ("get", "/api/bulk-collections", None, ANYBODY, 200),
+    ("get", COLLECTION, None, VIEWER, 200),
+    ("delete", COLLECTION, None, EDITOR, 409),
+    ("post", COLLECTION + "/retry", None, EDITOR, 409),
+    ("post", COLLECTION + "/resume", None, EDITOR, 409),
+    ("get", COLLECTION + "/results", None, VIEWER, 200),
+    ("get", COLLECTION + "/summary", None, VIEWER, 200),
     ("get", PROJECT + "/events", None, VIEWER, 200),
     ("get", PROJECT + "/events/stream", None, VIEWER, 200),
 ]
+
+
+def endpoint_id(endpoint) -> str:
+    method, path, *_ = endpoint
+    return f"{method} {path}"
 
 
 @pytest.fixture
@@ -156,6 +208,13 @@ def address(project, editor, viewer):
     entry = make_entry(project)
     run = make_run(project)
     add_entries(run, {"berth": "A place for a ship."})
+    repository = make_repository(project, kind="local", address="/nowhere")
+    branch = make_branch(repository)
+    commit = make_commit(branch)
+    make_commit(branch, author_name=GRACE["name"], author_email=GRACE["email"])
+    author = Author.objects.create(project=project, **ADA)
+    AuthorAlias.objects.create(project=project, author=author, name="A. L.", email="")
+    targets = [(repository, branch.name)]
     return {
         "project": project.pk,
         "document": document.pk,
@@ -176,6 +235,12 @@ def address(project, editor, viewer):
         "provisional": run.provisional.get().pk,
         "refined": run.refined.get().pk,
         "issue": add_issue(run, "berth").pk,
+        "repository": repository.pk,
+        "branch": branch.pk,
+        "commit": commit.pk,
+        "merge": 1,
+        "filter": project.statistics_filters.create(name="All").pk,
+        "collection": make_collection(project, targets, status=RunStatus.COMPLETED).pk,
     }
 
 
@@ -201,55 +266,67 @@ def test_the_table_has_every_address():
             provisional="<int:provisional_id>",
             refined="<int:refined_id>",
             issue="<int:issue_id>",
+            repository="<int:repository_id>",
+            branch="<int:branch_id>",
+            commit="<int:commit_id>",
+            merge="<int:merge_id>",
+            filter="<int:filter_id>",
+            collection="<uuid:run_id>",
         )
         for _method, path, *_rest in ENDPOINTS
     }
     named = {
         str(pattern.pattern).replace("<int:number>", "1")
-        for pattern in (*project_urls, *indexing_urls, *run_urls)
+        for pattern in (*project_urls, *indexing_urls, *run_urls, *collection_urls)
         if isinstance(pattern, URLPattern)
     }
     assert tested == named
 
 
-@pytest.mark.parametrize(("method", "path", "body", "least", "status"), ENDPOINTS)
-def test_nobody_is_asked_to_sign_in(address, method, path, body, least, status):
+def ask(client, endpoint, address):
+    """The answer, of which nothing is left in the database."""
+    method, path, body, *_ = endpoint
+    with undone():
+        response = getattr(client, method)(path.format(**address), body)
+        response.project_left = Project.objects.filter(pk=address["project"]).exists()
+    return response
+
+
+@pytest.mark.parametrize("endpoint", ENDPOINTS, ids=endpoint_id)
+def test_each_may_do_what_they_may(request, program, address, endpoint):
+    """One scene for all who ask: each finds it as the first did."""
+    _method, path, _body, least, status = endpoint
+    seen, expected = {}, {}
+    for level, person in enumerate(PEOPLE):
+        client = program(request.getfixturevalue(person))
+        response = ask(client, endpoint, address)
+        if level >= least:
+            seen[person], expected[person] = response.status_code, status
+        elif level == ANYBODY:
+            # Whether it exists is none of their business.
+            missing = ask(client, endpoint, {**address, "project": 10**9})
+            seen[person] = (response.status_code, response.json()["code"], response.json())
+            expected[person] = (404, "not_found", missing.json())
+        else:
+            seen[person] = (response.status_code, response.json()["code"])
+            expected[person] = (403, "permission_denied")
+        if status == 204 and path == PROJECT:
+            assert response.project_left == (level < least)
+    seen["superuser"] = ask(
+        program(request.getfixturevalue("superuser")), endpoint, address
+    ).status_code
+    expected["superuser"] = status
+    assert seen == expected
+    nobody = ask(asking_for_json(), endpoint, address)
+    assert nobody.status_code == 401
+    assert nobody["WWW-Authenticate"] == "Bearer"
+    assert nobody.json()["code"] == "not_authenticated"
+
+
+def asking_for_json() -> APIClient:
     client = APIClient()
-    response = getattr(client, method)(path.format(**address), body, format="json")
-    assert response.status_code == 401
-    assert response["WWW-Authenticate"] == "Bearer"
-    assert response.json()["code"] == "not_authenticated"
-
-
-@pytest.mark.parametrize("person", PEOPLE)
-@pytest.mark.parametrize(("method", "path", "body", "least", "status"), ENDPOINTS)
-def test_each_role_may_do_what_it_may(
-    request, program, address, person, method, path, body, least, status
-):
-    client = program(request.getfixturevalue(person))
-    response = getattr(client, method)(path.format(**address), body)
-    level = PEOPLE.index(person)
-    if level >= least:
-        assert response.status_code == status
-    elif level == ANYBODY:
-        # Whether it exists is none of their business.
-        assert response.status_code == 404
-        assert response.json()["code"] == "not_found"
-        missing = getattr(client, method)(path.format(**{**address, "project": 10**9}), body)
-        assert missing.json() == response.json()
-    else:
-        assert response.status_code == 403
-        assert response.json()["code"] == "permission_denied"
-    if status == 204 and path == PROJECT:
-        assert Project.objects.exists() == (level < least)
-
-
-@pytest.mark.parametrize(("method", "path", "body", "least", "status"), ENDPOINTS)
-def test_a_superuser_may_do_everything(
-    program, superuser, address, method, path, body, least, status
-):
-    response = getattr(program(superuser), method)(path.format(**address), body)
-    assert response.status_code == status
+    client.default_format = "json"
+    return client
 
 
 def test_a_token_of_somebody_who_left_is_worth_nothing(program, owner):

@@ -43,6 +43,7 @@ def test_every_operation_is_named_and_says_what_can_go_wrong(schema):
             "terms",
             "glossary",
             "runs",
+            "collection",
             "search",
             "events",
             "operations",

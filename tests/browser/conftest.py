@@ -70,6 +70,7 @@ def browser() -> Iterator[Browser]:
 @pytest.fixture(scope="package")
 def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[LiveSite]:
     port = free_port()
+    repositories = tmp_path_factory.mktemp("repositories")
     with ExitStack() as opened:
         with pytest.MonkeyPatch.context() as patch:
             # Tests of other processes may run beside these, and would take each other's tasks.
@@ -79,6 +80,7 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
                     tmp_path_factory.mktemp("browser") / "data",
                     # With kinds of work that tests can have done.
                     DJANGO_SETTINGS_MODULE="tests.work.settings",
+                    GLOSSARY_GIT_ROOTS=str(repositories),
                 )
             )
         serve = site.start("serve", "--port", str(port))
@@ -86,7 +88,7 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
         printed = FIRST_SIGN_IN.search(serve.output)
         assert printed, serve.output
         name, password = printed.groups()
-        live = LiveSite(site, serve, f"http://127.0.0.1:{port}", name, password)
+        live = LiveSite(site, serve, f"http://127.0.0.1:{port}", name, password, repositories)
         opened.callback(live.close)
         live.welcome("olive", "vera")
         yield live

@@ -63,6 +63,8 @@ class LiveSite:
     url: str
     administrator: str
     first_password: str
+    # Below it are git repositories that may be collected.
+    repositories: Path
     people: dict[str, Person] = field(default_factory=dict)
 
     def welcome(self, *names: str) -> None:

@@ -93,6 +93,32 @@ def test_what_is_odd_is_refused(url, code):
         assert refusal(url) == code
 
 
+@pytest.mark.parametrize(
+    ("typed", "read", "port"),
+    [
+        ("ssh://git.example/x", "ssh://git.example/x", 22),
+        ("ssh://git.example:22/x", "ssh://git.example/x", 22),
+        ("ssh://git.example:443/x", "ssh://git.example:443/x", 443),
+        ("ssh://git.example:2222/x", "ssh://git.example:2222/x", 2222),
+    ],
+)
+def test_ssh_has_ports_of_its_own(typed, read, port):
+    target = check_url(typed, schemes=("ssh",), resolver=leads_to(PUBLIC))
+    assert (str(target), target.url.port) == (read, port)
+
+
+@pytest.mark.parametrize("port", [0, 21, 25, 80, 111, 1023])
+def test_ssh_to_the_port_of_another_service(port):
+    assert refusal(f"ssh://git.example:{port}/x", schemes=("ssh",)) == "url_port"
+
+
+def test_ssh_is_opened_only_for_those_who_ask_for_it():
+    assert refusal("ssh://git.example/x") == "url_scheme"
+    assert refusal("ssh://git.example/x", schemes=("ssh",), resolver=leads_to("10.0.0.1")) == (
+        "address_private"
+    )
+
+
 def test_only_the_schemes_that_are_asked_for():
     assert refusal("http://example.org/", schemes=("https",)) == "url_scheme"
 

@@ -364,8 +364,9 @@ class TestActivity:
         ]
         # These two are read elsewhere: after the end of a project, and where its model is set.
         elsewhere = {"project.deleted", "llm.settings_changed"}
-        # And those of the glossary and of runs, where these are tested.
-        own = {type for type in SENTENCES if not type.startswith(("glossary.", "run."))}
+        # And those of the apps above and of the glossary, where these are tested.
+        tested = ("glossary.", "run.", "repository.", "collection.", "commits.")
+        own = {type for type in SENTENCES if not type.startswith(tested)}
         assert {item.type for item in news} | elsewhere == own
 
     def test_many_documents_are_counted_and_a_few_named(self, project):

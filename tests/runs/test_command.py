@@ -16,7 +16,7 @@ from django.core.management.base import OutputWrapper
 from django.db import connection
 
 from glossary_site.env import ROOT
-from glossary_site.jobs import pulse
+from glossary_site.jobs import performing, pulse
 from glossary_site.jobs.models import JobRun
 from glossary_site.jobs.session import job_session
 from glossary_site.llm.choices import Strategy
@@ -24,11 +24,11 @@ from glossary_site.llm.models import LLMProcess
 from glossary_site.llm.providers import provider_for
 from projects.access import OPERATOR
 from projects.choices import Role
+from projects.management.terminal import fitting
 from projects.models import Project
 from projects.terms.keys import key_of
 from runs.choices import Status
-from runs.management import performing
-from runs.management.showing import Display, fitting
+from runs.management.showing import Display
 from runs.management.temporary import take_language
 from runs.models import Run
 from runs.services.ending import cancel

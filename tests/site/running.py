@@ -4,8 +4,10 @@ Without DATABASE_URL and REDIS_URL a site is SQLite in its directory. With them 
 that is made for the test, and a numbered space of that Redis that nothing else uses.
 """
 
+import atexit
 import json
 import os
+import shutil
 import signal
 import socket
 import subprocess
@@ -14,7 +16,9 @@ import tempfile
 import time
 import uuid
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -166,6 +170,8 @@ class Site:
             # Empty and not missing: a developer's .env file must not fill the gap.
             "DATABASE_URL": "",
             "REDIS_URL": "",
+            # Dozens of processes would each compile the whole site.
+            "PYTHONDONTWRITEBYTECODE": "",
             **environment,
         }
         self._started: list[Running] = []
@@ -183,6 +189,9 @@ class Site:
         )
 
     def start(self, *arguments: str, **environment: str) -> Running:
+        if arguments[0] == "worker":
+            # As `serve` sets it: without, the command starts itself over with it.
+            environment = {"GLOSSARY_ROLE": "worker", **environment}
         running = Running(
             [sys.executable, str(ROOT / "manage.py"), *arguments],
             {**self.environment, **environment},
@@ -237,15 +246,41 @@ def empty_site(directory: Path, **environment: str) -> Iterator[Site]:
 
 @contextmanager
 def migrated_site(directory: Path, **environment: str) -> Iterator[Site]:
-    with empty_site(directory, **environment) as site:
-        directory.mkdir(mode=0o700)
-        migrated = site.command("migrate", "-v0", "--skip-checks")
-        assert migrated.returncode == 0, migrated.stderr
-        yield site
+    """A site with empty tables: a copy, since to migrate takes longer than most tests."""
+    model = migrated_model(environment.get("DJANGO_SETTINGS_MODULE", ""))
+    with scratch_servers(template=model.database) as servers:
+        shutil.copytree(model.directory, directory)
+        site = Site(directory, **servers, **environment)
+        try:
+            yield site
+        finally:
+            site.close()
+
+
+@dataclass(frozen=True)
+class Model:
+    """What `migrate` leaves behind: a data directory, and the name of a database on a server."""
+
+    directory: Path
+    database: str
+
+
+@cache
+def migrated_model(settings: str) -> Model:
+    """One for each settings in this test process, gone when it ends."""
+    lasting = ExitStack()
+    atexit.register(lasting.close)
+    directory = Path(lasting.enter_context(tempfile.TemporaryDirectory(prefix="glossary-model-")))
+    servers = lasting.enter_context(scratch_servers())
+    if settings:
+        servers["DJANGO_SETTINGS_MODULE"] = settings
+    migrated = Site(directory, **servers).command("migrate", "-v0", "--skip-checks")
+    assert migrated.returncode == 0, migrated.stderr
+    return Model(directory, urlsplit(servers.get("DATABASE_URL", "")).path.strip("/"))
 
 
 @contextmanager
-def scratch_servers() -> Iterator[dict[str, str]]:
+def scratch_servers(*, template: str = "") -> Iterator[dict[str, str]]:
     """Addresses for one test of the servers that the suite runs on, if it does."""
     servers = {}
     if shared := os.environ.get("TESTS_REDIS_URL"):
@@ -258,7 +293,7 @@ def scratch_servers() -> Iterator[dict[str, str]]:
         return
     name = f"glossary_processes_{uuid.uuid4().hex[:8]}"
     with psycopg.connect(database, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
+        connection.execute(f"CREATE DATABASE {name} TEMPLATE {template or 'template1'}")
         try:
             yield {**servers, "DATABASE_URL": urlsplit(database)._replace(path=f"/{name}").geturl()}
         finally:

@@ -39,8 +39,6 @@ def site(database):
 def start_worker(site: Site, *options: str, **environment: str) -> Running:
     ready = site.directory.parent / "ready"
     ready.unlink(missing_ok=True)
-    # As `serve` sets it: without, the command starts itself over with it.
-    environment = {"GLOSSARY_ROLE": "worker", **environment}
     running = site.start("worker", "--ready-file", str(ready), *options, **environment)
 
     def look() -> bool:

@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 
 from django import template
 from django.utils import timezone
+from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 
@@ -47,6 +48,24 @@ def until(moment: datetime | None, now: datetime) -> SafeString | str:
     if moment <= now:
         return in_time(moment, _("due"))
     return in_time(moment, _("in %(time)s") % {"time": in_words(moment - now)})
+
+
+@register.simple_tag
+def ticking(moment: datetime | None, now: datetime) -> SafeString | str:
+    """How long ago a moment was; ticking.js counts on, with the words given here."""
+    if moment is None:
+        return "–"
+    return in_time(
+        moment,
+        in_words(now - moment),
+        format_html(
+            ' data-ticking="{}" data-seconds="{}" data-minutes="{}" data-hours="{}"',
+            max(0, int((now - moment).total_seconds())),
+            _("%(n)d s") % {"n": 0},
+            _("%(n)d min") % {"n": 0},
+            _("%(h)d h %(m)d min") % {"h": 0, "m": 0},
+        ),
+    )
 
 
 @register.simple_tag

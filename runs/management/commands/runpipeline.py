@@ -1,6 +1,5 @@
 """The pipeline in one line: documents in, a glossary out. No server is needed for it."""
 
-import logging
 import time
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable, Iterator
@@ -23,13 +22,14 @@ from projects.access import Action, Actor
 from projects.exports.published import FORMATS
 from projects.management.acting import actor_named, add_actor_argument
 from projects.management.output import write_result
+from projects.management.preparing import prepare_database
+from projects.management.stopping import Interrupt, stoppable
+from projects.management.terminal import without_chatter
 from projects.models import Project
 from runs.choices import Scope, Status
 from runs.management.performing import LOOK_SECONDS, Performer
-from runs.management.preparing import prepare_database
 from runs.management.providers import chosen_provider
 from runs.management.showing import Display
-from runs.management.stopping import Interrupt, stoppable
 from runs.management.temporary import read_folder, take_language, temporary_project
 from runs.management.writing import check_writable, format_of, result_of
 from runs.models import Run
@@ -170,18 +170,6 @@ def positive(text: str) -> int:
     if not text.isdecimal() or not int(text):
         raise ArgumentTypeError(f"{text} is not a number of terms")
     return int(text)
-
-
-@contextmanager
-def without_chatter() -> Iterator[None]:
-    """What the site tells its operators of work that goes well is in the log of the run. What goes
-    wrong stays: the log of a temporary project goes with it."""
-    before = logging.root.manager.disable
-    logging.disable(logging.INFO)
-    try:
-        yield
-    finally:
-        logging.disable(before)
 
 
 def wish_of(options: dict[str, Any]) -> Wish:

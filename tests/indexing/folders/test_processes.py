@@ -112,7 +112,7 @@ def switch(site: Site, folder: Path, *, enabled: bool) -> None:
 def test_the_worker_follows_what_is_switched_on(site, folder):
     ready = site.directory.parent / "ready"
     ready.unlink(missing_ok=True)
-    worker = site.start("worker", "--ready-file", str(ready), GLOSSARY_ROLE="worker")
+    worker = site.start("worker", "--ready-file", str(ready))
     wait_for("the worker is up", lambda: ready.exists() or worker.process.poll() is not None)
     child = _child(worker)
 
@@ -159,9 +159,7 @@ def _child(worker: Running) -> psutil.Process:
 def test_without_allowed_folders_there_is_no_such_process(site):
     ready = site.directory.parent / "ready"
     ready.unlink(missing_ok=True)
-    worker = site.start(
-        "worker", "--ready-file", str(ready), GLOSSARY_ROLE="worker", GLOSSARY_FOLDER_ROOTS=""
-    )
+    worker = site.start("worker", "--ready-file", str(ready), GLOSSARY_FOLDER_ROOTS="")
     wait_for("the worker is up", lambda: ready.exists() or worker.process.poll() is not None)
     assert "folders" not in {child.name() for child in psutil.Process(worker.pid).children()}
     worker.signal(signal.SIGTERM)

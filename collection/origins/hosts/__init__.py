@@ -1,0 +1,1 @@
+"""What GitLab and GitHub have in common: HTTP with manners, and answers that are not trusted."""

@@ -1,0 +1,245 @@
+"""What a thread does for one repository: ask it, bring over what is new, tell of it.
+
+It never touches the database. It tells by messages, and where it needs a decision it waits for the
+answer of the main thread, which is the only one that writes.
+"""
+
+import logging
+import queue
+import threading
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from datetime import datetime
+from functools import partial
+from itertools import islice
+
+from django.utils.translation import override
+
+from collection.models import BulkCollectionResult, Repository
+from collection.origins.data import Batch, Heads, Origin, OriginProblem, Stopped
+from collection.origins.opening import open_origin
+
+logger = logging.getLogger(__name__)
+
+LOOK_SECONDS = 0.2
+LEFT_CHUNK = 1000
+
+
+@dataclass
+class Errand:
+    """One target: a branch, and what is known of it."""
+
+    result: BulkCollectionResult
+    branch_id: int
+    head: str
+    # How far it was collected before; and whether that was its end then.
+    known: str
+    complete: bool
+    since: datetime | None
+    # Whether other branches of the repository have commits that this one may have, too.
+    shares: bool
+
+
+@dataclass
+class Orders:
+    """What the main thread wants after it has learnt what is there."""
+
+    errands: Sequence[Errand] = ()
+    # The branch and commit whose documents are to be taken; None: they are as they should be.
+    documents: tuple[str, str] | None = None
+    # The commit whose mail map is to be read; empty: none.
+    mailmap: str = ""
+
+
+# To what is there: orders. To commits: those that are stored. To documents: that they are taken.
+Answer = Orders | frozenset[str] | None
+
+
+@dataclass
+class Visit:
+    """A repository that is being asked, and the way to its thread and back."""
+
+    repository: Repository
+    language: str
+    answers: "queue.SimpleQueue[Answer]" = field(default_factory=queue.SimpleQueue)
+    host_keys: str = ""
+    # Set by the main thread when nobody waits for it any more.
+    unwanted: threading.Event = field(default_factory=threading.Event)
+
+
+# What a visit tells. Each names its visit.
+
+
+@dataclass(frozen=True)
+class Answered:
+    visit: Visit
+    heads: Heads
+
+
+@dataclass(frozen=True)
+class Arrived:
+    visit: Visit
+    errand: Errand
+    batch: Batch
+
+
+@dataclass(frozen=True)
+class Shared:
+    """Are these stored already, with another branch? Then they need not be compared again."""
+
+    visit: Visit
+    errand: Errand
+    shas: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Rewritten:
+    """The branch no longer contains what was collected of it; these are left behind."""
+
+    visit: Visit
+    errand: Errand
+    shas: Sequence[str]
+
+
+@dataclass(frozen=True)
+class Reached:
+    """Everything of this target has been told."""
+
+    visit: Visit
+    errand: Errand
+
+
+@dataclass(frozen=True)
+class Named:
+    """Who the people are, as the repository says."""
+
+    visit: Visit
+    mailmap: str
+
+
+@dataclass(frozen=True)
+class Documents:
+    """They can be read now, from this origin, until the visit is answered."""
+
+    visit: Visit
+    origin: Origin
+    head: str
+
+
+@dataclass(frozen=True)
+class Failed:
+    """The repository, or one target of it, cannot be collected now."""
+
+    visit: Visit
+    error: Exception
+    errand: Errand | None = None
+
+
+@dataclass(frozen=True)
+class Left:
+    """The visit is over, however it went."""
+
+    visit: Visit
+
+
+Message = Answered | Arrived | Shared | Rewritten | Reached | Named | Documents | Failed | Left
+
+
+class Visitor:
+    """Makes visits; each call of `make` in a thread of its own."""
+
+    def __init__(self, messages: "queue.Queue[Message]") -> None:
+        self._messages = messages
+
+    def make(self, visit: Visit) -> None:
+        # Sentences are written in the language of those who read them.
+        with override(visit.language), suppress(Stopped):
+            try:
+                self._visit(visit)
+            except OriginProblem as problem:
+                self._tell(Failed(visit, problem))
+            except Stopped:
+                raise
+            except Exception as error:
+                logger.exception("The visit to repository %s failed", visit.repository.pk)
+                self._tell(Failed(visit, error))
+            self._tell(Left(visit))
+
+    def _visit(self, visit: Visit) -> None:
+        with open_origin(visit.repository, stopped=visit.unwanted.is_set) as origin:
+            heads = origin.heads()
+            visit.host_keys = getattr(origin, "host_keys", "")
+            orders = self._ask(Answered(visit, heads))
+            if not isinstance(orders, Orders) or not orders.errands:
+                return
+            wanted = {each.result.branch_name: each.head for each in orders.errands if _new(each)}
+            if orders.documents is not None:
+                branch, head = orders.documents
+                wanted.setdefault(branch, head)
+            if wanted:
+                origin.bring(wanted)
+            *others, last = orders.errands
+            for errand in others:
+                if self._collect(visit, origin, errand):
+                    self._tell(Reached(visit, errand))
+            collected = self._collect(visit, origin, last)
+            if orders.mailmap:
+                self._tell(Named(visit, origin.mailmap(orders.mailmap)))
+            if orders.documents is not None:
+                self._ask(Documents(visit, origin, orders.documents[1]))
+            # Only now: after a crash before this the target is pending, and its documents come.
+            if collected:
+                self._tell(Reached(visit, last))
+
+    def _collect(self, visit: Visit, origin: Origin, errand: Errand) -> bool:
+        """Tell everything of one target; its trouble is not that of the others."""
+        try:
+            if _new(errand):
+                self._tell_left_behind(visit, origin, errand)
+                for batch in origin.history(
+                    errand.head,
+                    known=[errand.known] if errand.known else [],
+                    since=errand.since,
+                    stored=partial(self._stored, visit, errand) if errand.shares else None,
+                ):
+                    self._tell(Arrived(visit, errand, batch))
+        except OriginProblem as problem:
+            self._tell(Failed(visit, problem, errand))
+            return False
+        return True
+
+    def _stored(self, visit: Visit, errand: Errand, shas: Sequence[str]) -> frozenset[str]:
+        answer = self._ask(Shared(visit, errand, shas))
+        return answer if isinstance(answer, frozenset) else frozenset()
+
+    def _tell_left_behind(self, visit: Visit, origin: Origin, errand: Errand) -> None:
+        if not errand.known or origin.contains(errand.head, errand.known):
+            return
+        self._tell(Rewritten(visit, errand, ()))
+        shas = iter(origin.left_behind(errand.head, errand.known))
+        while some := list(islice(shas, LEFT_CHUNK)):
+            self._tell(Rewritten(visit, errand, some))
+
+    def _tell(self, message: Message) -> None:
+        """Waits while the main thread is behind: that keeps memory flat."""
+        while not message.visit.unwanted.is_set():
+            try:
+                self._messages.put(message, timeout=LOOK_SECONDS)
+            except queue.Full:
+                continue
+            return
+        raise Stopped
+
+    def _ask(self, message: Answered | Shared | Documents) -> Answer:
+        self._tell(message)
+        while not message.visit.unwanted.is_set():
+            try:
+                return message.visit.answers.get(timeout=LOOK_SECONDS)
+            except queue.Empty:
+                continue
+        raise Stopped
+
+
+def _new(errand: Errand) -> bool:
+    return errand.head != errand.known or not errand.complete

@@ -1,0 +1,273 @@
+"""What the main thread writes of what visits tell. Every function is called within a transaction
+that commits only while the job is ours, with the repository's row locked: see `going.py`."""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from django.conf import settings
+from django.db.models import F
+from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
+
+from collection.choices import DEFAULT_BRANCH, BranchState
+from collection.models import Branch, BulkCollectionResult, BulkCollectionRun, Commit, Repository
+from collection.models.run import MESSAGE_LENGTH
+from collection.origins.data import CommitData, Heads, OriginProblem
+from collection.services.branches import note_heads, note_problem
+from collection.services.collecting.visiting import Errand
+from collection.services.documents import documents_key
+from collection.services.ending import give_up, recount, succeed
+from glossary_site.jobs.payloads import storable
+from glossary_site.observe.masking import mask
+
+# Rows of one statement.
+BATCH = 1000
+# A host that wants us to wait longer than this gets no more tries from this collection.
+LONGEST_WAIT = timedelta(hours=1)
+
+
+def take_heads(run: BulkCollectionRun, repository: Repository, heads: Heads) -> list[Errand]:
+    """Note what is there, and make of the repository's pending targets errands for its visit."""
+    before = dict(repository.branches.values_list("pk", "name"))
+    followed = note_heads(repository, heads)
+    _follow_renames(run, repository, before)
+    changed = _name_default(run, repository, followed)
+    if run.grows:
+        changed |= _add_targets(run, repository, followed)
+    if changed:
+        recount(run)
+    branches = {branch.name: branch for branch in repository.branches.all()}
+    errands: list[Errand] = []
+    for result in run.results.pending().filter(repository=repository).order_by("pk"):
+        name = result.branch_name
+        head = heads.branches.get(name)
+        if head is None:
+            _end_without(result, heads, known=name in branches)
+            continue
+        branch = branches.get(name)
+        if branch is None:
+            # Chosen for this collection; no name or pattern asks for it.
+            branch = repository.branches.create(name=name, state=BranchState.LEFT_OUT)
+        errands.append(
+            Errand(
+                result=result,
+                branch_id=branch.pk,
+                head=head,
+                known=branch.head,
+                complete=branch.complete,
+                since=_since(run, repository, branch),
+                shares=bool(errands) or any(each.head for each in branches.values()),
+            )
+        )
+    return errands
+
+
+def _follow_renames(run: BulkCollectionRun, repository: Repository, before: dict[int, str]) -> None:
+    """A default branch that is called otherwise now is the same target."""
+    for pk, name in repository.branches.values_list("pk", "name"):
+        if before.get(pk, name) != name:
+            pending = run.results.pending().filter(repository=repository)
+            if not run.results.filter(repository=repository, branch_name=name).exists():
+                pending.filter(branch_name=before[pk]).update(branch_name=name)
+
+
+def _name_default(
+    run: BulkCollectionRun, repository: Repository, followed: Sequence[Branch]
+) -> bool:
+    """The target that stood for the default branch gets its name. It goes where names and patterns
+    lead elsewhere, or where the branch is there by its name already."""
+    unnamed = run.results.pending().filter(repository=repository, branch_name=DEFAULT_BRANCH)
+    default = repository.default_branch
+    names = {branch.name for branch in followed}
+    named = bool(default) and (not run.grows or default in names)
+    there = run.results.filter(repository=repository, branch_name=default).exists()
+    if named and not there:
+        unnamed.update(branch_name=default)
+        return False
+    return bool((named or names) and unnamed.delete()[0])
+
+
+def _add_targets(
+    run: BulkCollectionRun, repository: Repository, followed: Sequence[Branch]
+) -> bool:
+    there = set(run.results.filter(repository=repository).values_list("branch_name", flat=True))
+    added = [
+        BulkCollectionResult(run=run, repository=repository, branch_name=branch.name)
+        for branch in followed
+        if branch.name not in there
+    ]
+    BulkCollectionResult.objects.bulk_create(added)
+    return bool(added)
+
+
+def _end_without(result: BulkCollectionResult, heads: Heads, *, known: bool) -> None:
+    """A target whose branch is not there."""
+    if not heads.branches:
+        succeed(result, new_commits=0, note=_("The repository is empty."))
+    elif known:
+        succeed(result, new_commits=0, note=_("The branch was deleted; its commits are kept."))
+    elif result.branch_name == DEFAULT_BRANCH:
+        give_up(result, _("No branch of it is to be followed. Look at its names and patterns."))
+    else:
+        give_up(result, _("There is no branch “%(name)s” in it.") % {"name": result.branch_name})
+
+
+def _since(run: BulkCollectionRun, repository: Repository, branch: Branch) -> datetime | None:
+    """A first collection begins where the collection says; what follows, where it was said for
+    good."""
+    return (run.since if not branch.complete else None) or repository.since
+
+
+def store_commits(errand: Errand, commits: Sequence[CommitData], position: str) -> int:
+    """Rows, and the checkpoint that covers them; how many were new."""
+    result = errand.result
+    shas = [commit.sha for commit in commits]
+    there = Commit.objects.filter(repository_id=result.repository_id, branch_id=errand.branch_id)
+    present = dict(there.filter(sha__in=shas).values_list("sha", "unreachable"))
+    new = [commit for commit in commits if commit.sha not in present]
+    Commit.objects.bulk_create(
+        (_row(errand, commit) for commit in new), batch_size=BATCH, ignore_conflicts=True
+    )
+    back = [sha for sha, unreachable in present.items() if unreachable]
+    if back:
+        # A history that was rewritten, and then put back.
+        there.filter(sha__in=back).update(unreachable=False)
+    if position:
+        Branch.objects.filter(pk=errand.branch_id).update(head=position, complete=False)
+    return len(new)
+
+
+def copy_commits(errand: Errand, shas: Sequence[str]) -> tuple[frozenset[str], int]:
+    """Rows of commits that another branch has, without asking for them again; which there are now,
+    and how many are new. No checkpoint: that comes with the commits that nobody has."""
+    of_repository = Commit.objects.filter(repository_id=errand.result.repository_id, sha__in=shas)
+    mine = of_repository.filter(branch_id=errand.branch_id)
+    mine.filter(unreachable=True).update(unreachable=False)
+    present = set(mine.values_list("sha", flat=True))
+    copies: dict[str, Commit] = {}
+    for commit in of_repository.exclude(branch_id=errand.branch_id):
+        if commit.sha not in present:
+            commit.pk, commit.branch_id, commit.unreachable = None, errand.branch_id, False
+            copies[commit.sha] = commit
+    Commit.objects.bulk_create((copies[sha] for sha in shas if sha in copies), batch_size=BATCH)
+    return frozenset(present | set(copies)), len(copies)
+
+
+def _row(errand: Errand, commit: CommitData) -> Commit:
+    return Commit(
+        repository_id=errand.result.repository_id,
+        branch_id=errand.branch_id,
+        sha=commit.sha,
+        author_name=commit.author_name,
+        author_email=commit.author_email,
+        committed_date=commit.committed_date,
+        additions=commit.additions,
+        deletions=commit.deletions,
+        subject=commit.subject,
+        parents=" ".join(commit.parents),
+    )
+
+
+def note_new(run: BulkCollectionRun, errand: Errand, new: int, expected: int) -> None:
+    BulkCollectionResult.objects.filter(pk=errand.result.pk).update(
+        commits_so_far=F("commits_so_far") + new, commits_expected=expected
+    )
+    BulkCollectionRun.objects.filter(pk=run.pk).update(new_commits=F("new_commits") + new)
+
+
+def note_left_behind(errand: Errand, shas: Sequence[str]) -> None:
+    Commit.objects.filter(
+        repository_id=errand.result.repository_id, branch_id=errand.branch_id, sha__in=shas
+    ).update(unreachable=True)
+    if not shas:
+        Branch.objects.filter(pk=errand.branch_id).update(
+            rewritten_at=timezone.now(), rewritten_from=errand.known
+        )
+
+
+def reach(errand: Errand, *, rewritten: int | None) -> bool:
+    """The end of a target: its branch is collected up to its head."""
+    Branch.objects.filter(pk=errand.branch_id).update(
+        head=errand.head,
+        complete=True,
+        collected_at=timezone.now(),
+    )
+    row = BulkCollectionResult.objects.filter(pk=errand.result.pk).first()
+    if row is None:
+        return False
+    return succeed(row, new_commits=row.commits_so_far, note=_rewritten_note(rewritten))
+
+
+def _rewritten_note(count: int | None) -> str:
+    if count is None:
+        return ""
+    if not count:
+        return _("The history was rewritten.")
+    return ngettext(
+        "The history was rewritten: %(n)s commit is no longer in the branch.",
+        "The history was rewritten: %(n)s commits are no longer in the branch.",
+        count,
+    ) % {"n": count}
+
+
+def take_trouble(
+    run: BulkCollectionRun, repository: Repository, error: Exception, errand: Errand | None
+) -> datetime | None:
+    """One target, or all that are left of the repository, cannot be collected now: again later,
+    where that may help, or given up. When to try again; None: not."""
+    results = run.results.pending().filter(repository=repository)
+    if errand is not None:
+        results = results.filter(pk=errand.result.pk)
+    elif isinstance(error, OriginProblem):
+        note_problem(repository, error)
+    again: datetime | None = None
+    for result in results:
+        wait = _wait(result, error)
+        if wait is None:
+            give_up(result, sentence_of(error))
+            continue
+        again = timezone.now() + wait
+        run.results.filter(pk=result.pk).update(
+            attempts=F("attempts") + 1,
+            last_error=sentence_of(error),
+            next_retry_at=again,
+            in_hand_since=None,
+        )
+    return again
+
+
+def _wait(result: BulkCollectionResult, error: Exception) -> timedelta | None:
+    if not isinstance(error, OriginProblem) or not error.again:
+        return None
+    if result.attempts + 1 >= settings.COLLECTION_ATTEMPTS:
+        return None
+    seconds = settings.COLLECTION_BACKOFF_SECONDS * 2**result.attempts
+    wait = timedelta(seconds=max(seconds, error.retry_after or 0))
+    return wait if wait <= LONGEST_WAIT else None
+
+
+def sentence_of(error: Exception) -> str:
+    """What people are told. Only our own sentences are shown: others may name files, addresses or
+    keys of the server."""
+    if isinstance(error, OriginProblem):
+        text = str(error)
+    else:
+        text = _("Something went wrong (%(kind)s). Operators find the details in the log.") % {
+            "kind": type(error).__name__
+        }
+    return storable(mask(text))[:MESSAGE_LENGTH]
+
+
+def documents_wanted(repository: Repository, heads: Heads) -> tuple[str, str] | None:
+    """The branch and commit to read documents from, when they are not as they should be."""
+    key = documents_key(repository)
+    branch = repository.document_branch or repository.default_branch
+    head = heads.branches.get(branch)
+    if repository.project_id is None or head is None:
+        return None
+    if head == repository.documents_head and key == repository.documents_key:
+        return None
+    if not repository.document_patterns and not repository.documents_key:
+        return None
+    return branch, head

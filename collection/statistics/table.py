@@ -1,0 +1,94 @@
+"""The figures line by line: what stands beside the chart, and what is exported."""
+
+import csv
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from datetime import date
+from io import StringIO
+
+from collection.identities import Identity
+from collection.statistics.asking import By
+from collection.statistics.chart import period_label
+from collection.statistics.counting import Figures, Group, Statistics
+from projects.exports.csv import MARK, defused
+
+FIGURES = ("commits", "additions", "deletions")
+GROUP_COLUMNS: dict[By, tuple[str, ...]] = {
+    By.NONE: (),
+    By.AUTHOR: ("author", "email"),
+    By.REPOSITORY: ("repository",),
+    By.BRANCH: ("repository", "branch"),
+}
+# Format → its delimiter, media type, and what comes first.
+FORMATS = {"csv": (",", "text/csv", MARK), "tsv": ("\t", "text/tab-separated-values", "")}
+
+
+@dataclass(frozen=True)
+class Line:
+    period_start: date
+    label: str
+    group: Group
+    figures: Figures
+
+
+def lines_of(found: Statistics) -> list[Line]:
+    """The newest first. A period in which nothing happened has a line as well, unless groups are
+    counted: then it would say that about each of them."""
+    if found.by == By.NONE:
+        return [
+            Line(
+                period,
+                period_label(found.per, period),
+                Group(),
+                found.by_period.get(period, Figures()),
+            )
+            for period in reversed(found.periods)
+        ]
+    lines = [
+        Line(
+            row.period_start,
+            period_label(found.per, row.period_start),
+            row.group,
+            Figures(row.commits, row.additions, row.deletions),
+        )
+        for row in found.rows
+    ]
+    # Within a period the order stays.
+    return sorted(lines, key=lambda line: line.period_start, reverse=True)
+
+
+def export(found: Statistics, format: str) -> Iterator[str]:
+    delimiter, _media, mark = FORMATS[format]
+    head = (str(found.per), *GROUP_COLUMNS[found.by], *FIGURES)
+    yield mark + _written(head, delimiter)
+    for line in lines_of(found):
+        figures = line.figures
+        cells = (
+            line.label,
+            *_group_cells(found.by, line.group),
+            figures.commits,
+            figures.additions,
+            figures.deletions,
+        )
+        yield _written(cells, delimiter)
+
+
+def _group_cells(by: By, group: Group) -> Iterable[str]:
+    if by == By.NONE:
+        return ()
+    if by == By.AUTHOR:
+        return map(_cell, Identity.read(group.key))
+    if by == By.BRANCH:
+        return map(_cell, (group.label.removesuffix(f" · {group.key}"), group.key))
+    return (_cell(group.label),)
+
+
+def _cell(text: str) -> str:
+    """On one line, and nothing that a spreadsheet would run."""
+    return defused(" ".join(text.split()))
+
+
+def _written(cells: Iterable[object], delimiter: str) -> str:
+    line = StringIO()
+    csv.writer(line, delimiter=delimiter).writerow(cells)
+    return line.getvalue()

@@ -1,0 +1,80 @@
+from django.urls import include, path
+
+from collection.views import (
+    collections,
+    deeds,
+    repositories,
+    repository,
+    repository_deeds,
+    repository_forms,
+    run,
+)
+
+urlpatterns = [
+    path(
+        "projects/<int:project_id>/repositories/",
+        repositories.repository_list,
+        name="repositories",
+    ),
+    path(
+        "projects/<int:project_id>/repositories/add/",
+        repository_forms.add,
+        name="repository-add",
+    ),
+    path(
+        "projects/<int:project_id>/repositories/<int:repository_id>/",
+        repository.repository_page,
+        name="repository",
+    ),
+    path(
+        "projects/<int:project_id>/repositories/<int:repository_id>/edit/",
+        repository_forms.edit,
+        name="repository-edit",
+    ),
+    path(
+        "projects/<int:project_id>/repositories/<int:repository_id>/test/",
+        repository_deeds.test_repository,
+        name="repository-test",
+    ),
+    path(
+        "projects/<int:project_id>/repositories/<int:repository_id>/enable/",
+        repository_deeds.enable_repository,
+        name="repository-enable",
+    ),
+    path(
+        "projects/<int:project_id>/repositories/<int:repository_id>/remove/",
+        repository_deeds.remove,
+        name="repository-remove",
+    ),
+    path(
+        "projects/<int:project_id>/collection/",
+        collections.collection_list,
+        name="collection-runs",
+    ),
+    path(
+        "projects/<int:project_id>/collection/start/",
+        deeds.start_collection,
+        name="collection-start",
+    ),
+    path(
+        "projects/<int:project_id>/collection/<uuid:run_id>/",
+        run.run_page,
+        name="collection-run",
+    ),
+    path(
+        "projects/<int:project_id>/collection/<uuid:run_id>/cancel/",
+        deeds.cancel_collection,
+        name="collection-cancel",
+    ),
+    path(
+        "projects/<int:project_id>/collection/<uuid:run_id>/retry/",
+        deeds.retry_collection,
+        name="collection-retry",
+    ),
+    path(
+        "projects/<int:project_id>/collection/<uuid:run_id>/resume/",
+        deeds.resume_collection,
+        name="collection-resume",
+    ),
+    path("", include("collection.urls_statistics")),
+]
