@@ -22,7 +22,7 @@ INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --require-ha
 .PHONY: help install run test test-scaled fuzz test-real-llm install-minilm lint format messages lock shell bench chaos collection-chaos clean
 
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 install: $(VENV)/site-ready $(CATALOGUES) ## set up .venv and nothing else
 

@@ -1,6 +1,7 @@
 """Collecting a long history: commits a second with their lines, into both databases, beside others.
 
-    python -m benchmarks.collection --from REPOSITORY [--limit 20000] [--peer-python PYTHON]
+    python -m benchmarks.collection --from REPOSITORY [--limit 20000] [--no-peers]
+        [--peer-python PYTHON]
 
 REPOSITORY is a git directory with a long history, of which the first `--limit` commits are taken.
 Measured in one run: `git log --numstat` alone, before and after the rest; a whole collection by
@@ -104,7 +105,7 @@ def others(python: str, path: Path) -> None:
                 text=True,
             )
         if done.returncode:
-            print(f"| {name} | | | not measured: {done.stderr.strip().splitlines()[-1]} |")
+            print(f"| {name} | | | not measured: {(done.stderr.splitlines() or ['?'])[-1]} |")
             continue
         told = json.loads(done.stdout)
         lines = f"+{told['additions']} −{told['deletions']} lines, stores nothing"
@@ -127,6 +128,7 @@ def main() -> None:
     parser.add_argument("--branch", default="HEAD")
     parser.add_argument("--limit", type=int, default=20_000)
     parser.add_argument("--peer-python", default=sys.executable)
+    parser.add_argument("--no-peers", action="store_true")
     options = parser.parse_args()
     modes = ["embedded"] + (["scaled"] if os.environ.get("DATABASE_URL") else [])
     with tempfile.TemporaryDirectory(prefix="glossary-bench-") as directory:
@@ -142,8 +144,9 @@ def main() -> None:
         for mode in modes:
             collect(mode, whole)
         raw(whole, "between")
-        others(options.peer_python, whole)
-        raw(whole, "after")
+        if not options.no_peers:
+            others(options.peer_python, whole)
+            raw(whole, "after")
 
 
 if __name__ == "__main__":
