@@ -1,8 +1,8 @@
 """Which names in commits are one person: as a repository's mail map says, and as people say, who
 win over it.
 
-The lock that comes first is the project's row; a collection has others in hand by then and goes
-without: it only ever adds, takes back what it added, and gives way to what people have written.
+The lock that comes first is the project's row, for people and for collections. A collection only
+ever adds, takes back what it added, and gives way to what people have written.
 """
 
 from collections.abc import Collection, Iterable

@@ -15,6 +15,8 @@ from collection.models import Branch, Repository
 from collection.models.commit import BRANCH_LENGTH
 from collection.origins.data import Heads, OriginProblem
 from glossary_site.errors import Refusal
+from glossary_site.jobs.payloads import storable
+from glossary_site.observe.masking import mask
 
 # More are not followed: each is a target of its own in every collection.
 MOST_BRANCHES = 500
@@ -124,7 +126,7 @@ def note_problem(repository: Repository, problem: OriginProblem) -> None:
     """Write down why it did not answer; its branches stay as they were."""
     row = lock_repository(repository)
     told = _told(row)
-    row.state, row.state_message = problem.state, str(problem.message)
+    row.state, row.state_message = problem.state, storable(mask(str(problem.message)))
     _write(row, repository, hint=_told(row) != told)
 
 

@@ -1,7 +1,8 @@
 """How a collection and its targets end. Each move is a compare-and-set that names the state it
 comes from, and the counts of the collection change in the transaction that makes them true.
 
-Rows are locked in one order: project, repository, collection, results, job, feed.
+Rows are locked in one order: project, repository, collection, results, feed, job. The job is the
+last: whoever works makes sure at the end of each transaction that it is still theirs.
 """
 
 from contextlib import suppress
@@ -69,11 +70,14 @@ def _end_target(result: BulkCollectionResult, status: ResultStatus, **fields: ob
 def complete(run: BulkCollectionRun) -> bool:
     """RUNNING → COMPLETED, when nothing is pending; False otherwise. Call it last in a
     transaction."""
-    running = BulkCollectionRun.objects.running().filter(
-        pk=run.pk, total_targets=F("completed_count") + F("failed_count")
-    )
-    if not running.update(status=RunStatus.COMPLETED, completed_at=timezone.now()):
+    running = BulkCollectionRun.objects.running().filter(pk=run.pk)
+    if not running.select_for_update(no_key=True, of=("self",)).exists():
         return False
+    if run.results.pending().exists():
+        return False
+    # Targets go with a project that is deleted while it is visited.
+    recount(run)
+    running.update(status=RunStatus.COMPLETED, completed_at=timezone.now())
     run.refresh_from_db()
     news.happened(
         run,
@@ -102,12 +106,12 @@ def cancel(run: BulkCollectionRun, *, actor: Actor) -> BulkCollectionRun:
             )
         run.results.pending().update(in_hand_since=None, next_retry_at=None)
         audit.record(who, "cancel", run, after={"status": RunStatus.CANCELLED})
+        run.refresh_from_db()
+        news.happened(run, news.CANCELLED, by=name_of(actor))
         for job in jobs_of(run).active():
             # One that has ended by itself meanwhile is as good.
             with suppress(Refusal):
                 cancel_run(job, actor=who, reason=_("The collection was stopped."))
-        run.refresh_from_db()
-        news.happened(run, news.CANCELLED, by=name_of(actor))
     return run
 
 

@@ -1,7 +1,7 @@
 """Every wish about repositories: added, changed, paused, removed. Whether somebody may is the
 caller's question (projects.access). Testing one is in `checking`, its branches in `branches`.
 
-Rows are locked in one order: project, repository, collection, results, job, feed.
+Rows are locked in one order: project, repository, collection, results, feed, job.
 """
 
 from collections.abc import Sequence

@@ -78,7 +78,7 @@ def _again(
         actor=actor,
         triggered_by=triggered_by,
         since=run.since,
-        grows=False,
+        grows=run.grows,
         continues=run,
     )
 

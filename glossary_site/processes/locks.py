@@ -4,7 +4,7 @@ import fcntl
 import shutil
 import tempfile
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO
 
@@ -30,9 +30,11 @@ def own_directory(parent: Path, prefix: str) -> Iterator[Path]:
     with (parent / LOCK_NAME).open("a") as gate:
         fcntl.flock(gate, fcntl.LOCK_EX)
         for abandoned in parent.glob(f"{prefix}*"):
-            if lock := try_lock(abandoned / LOCK_NAME):
-                lock.close()
-                shutil.rmtree(abandoned, ignore_errors=True)
+            # Its owner may be taking it away in this moment.
+            with suppress(FileNotFoundError):
+                if lock := try_lock(abandoned / LOCK_NAME):
+                    lock.close()
+                    shutil.rmtree(abandoned, ignore_errors=True)
         directory = Path(tempfile.mkdtemp(prefix=prefix, dir=parent))
         lock = try_lock(directory / LOCK_NAME)
         assert lock is not None

@@ -42,12 +42,16 @@ class Way:
     # (section, subsection or "", name) → value
     config: Mapping[tuple[str, str, str], str]
     environment: Mapping[str, str] = field(default_factory=dict)
+    options: tuple[str, ...] = ()
 
 
-def local_way(path: str, *, trusted: bool) -> Way:
+def local_way(folder: str, *, trusted: bool) -> Way:
+    """`folder` is what git keeps of the repository: that one, and none beside or below it that git
+    would look for in its place."""
     # The operator has named the folders below which repositories may be read, whoever owns them.
-    config = {("safe", "", "directory"): path} if trusted else {}
-    return Way(url=path, protocol="file", config=config)
+    config = {("safe", "", "directory"): folder} if trusted else {}
+    exactly = ("--upload-pack=git-upload-pack --strict",)
+    return Way(url=folder, protocol="file", config=config, options=exactly)
 
 
 def web_way(address: str, *, folder: Path, username: str, secret: str) -> Way:

@@ -3,6 +3,7 @@
 import os
 import re
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from urllib.parse import unquote
 
@@ -26,6 +27,8 @@ USER = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.-]{0,63}")
 # The account that nearly every host has for this.
 USUAL_USER = "git"
 FILE = "file://"
+# How a file begins that says where the repository is.
+POINTER = "gitdir: "
 # Repositories that borrow from others that borrow … are not what anybody means.
 MOST_BORROWED = 20
 SMALL_FILE = 100_000
@@ -89,6 +92,14 @@ def is_shallow(path: str) -> bool:
     return os.path.isfile(os.path.join(inside, shared, "shallow"))
 
 
+def git_folder(path: str) -> str:
+    """What git reads of a folder of this machine."""
+    inside = _git_folder(path)
+    if inside is None:
+        raise _no_repository(path)
+    return inside
+
+
 def ssh_target(address: str) -> Target:
     """Where an address of ours with ssh leads now, and may lead."""
     found = LONG.fullmatch(address)
@@ -134,9 +145,7 @@ def _folders(real: str, typed: str) -> Iterator[str]:
     """Every folder that git would read for the repository at `real`; it must be one."""
     inside = _git_folder(real)
     if inside is None:
-        raise _refused(
-            "not_a_repository", _("There is no git repository at “%(path)s”.") % {"path": typed}
-        )
+        raise _no_repository(typed)
     yield inside
     common = inside
     if (shared := _line(Path(inside, "commondir"))) is not None:
@@ -145,9 +154,9 @@ def _folders(real: str, typed: str) -> Iterator[str]:
     borrowed = [os.path.join(common, "objects")]
     for objects in borrowed:
         yield os.path.realpath(objects)
-        yield os.path.realpath(os.path.join(objects, "pack"))
+        yield from _linked(objects)
         more = _lines(Path(objects, "info", "alternates"))
-        borrowed += [os.path.join(objects, other) for other in more if not other.startswith("#")]
+        borrowed += [os.path.join(objects, other) for other in more]
         if len(borrowed) > MOST_BORROWED:
             raise _refused(
                 "repository_not_allowed",
@@ -155,13 +164,25 @@ def _folders(real: str, typed: str) -> Iterator[str]:
             )
 
 
+def _linked(objects: str) -> Iterator[str]:
+    """Where links among the objects lead: git follows those of folders, packs and single ones."""
+    folders = [objects]
+    for folder in folders:
+        with suppress(FileNotFoundError, NotADirectoryError), os.scandir(folder) as entries:
+            for entry in entries:
+                if entry.is_symlink():
+                    yield os.path.realpath(entry.path)
+                elif folder == objects and entry.is_dir():
+                    folders.append(entry.path)
+
+
 def _git_folder(path: str) -> str | None:
     for inside in (os.path.join(path, ".git"), path):
         if os.path.isfile(inside):
             pointer = _line(Path(inside)) or ""
-            if not pointer.startswith("gitdir:"):
+            if not pointer.startswith(POINTER):
                 return None
-            inside = os.path.join(path, pointer.removeprefix("gitdir:").strip())
+            inside = os.path.join(path, pointer.removeprefix(POINTER))
         inside = os.path.realpath(inside)
         shared = _line(Path(inside, "commondir"))
         common = inside if shared is None else os.path.join(inside, shared)
@@ -173,17 +194,40 @@ def _git_folder(path: str) -> str | None:
 
 
 def _line(file: Path) -> str | None:
-    """The first line of a small file; None where there is none."""
-    return next(iter(_lines(file)), None)
+    """All that a small file says; None where there is none."""
+    line = _text(file).rstrip("\r\n")
+    if _is_unclear(line):
+        raise _unclear()
+    return line or None
 
 
 def _lines(file: Path) -> list[str]:
+    """Of a small file, without its notes."""
+    lines = [line for line in _text(file).split("\n") if line and not line.startswith("#")]
+    if any(map(_is_unclear, lines)):
+        raise _unclear()
+    return lines
+
+
+def _text(file: Path) -> str:
+    """Empty where there is none, or none that can be read."""
+    if not file.exists():
+        return ""
+    if not file.is_file():
+        raise _unclear()  # a pipe says something else to everybody who asks
     try:
-        with file.open(errors="surrogateescape") as opened:
-            text = opened.read(SMALL_FILE)
-    except (OSError, ValueError):
-        return []
-    return [line.strip() for line in text.splitlines() if line.strip()]
+        with file.open("rb") as opened:
+            data = opened.read(SMALL_FILE + 1)
+    except OSError:
+        return ""
+    if len(data) > SMALL_FILE:
+        raise _unclear()
+    return os.fsdecode(data)
+
+
+def _is_unclear(line: str) -> bool:
+    """What git may read in another way than we do would be a way round the roots."""
+    return _is_odd(line) or line != line.strip() or line.startswith('"')
 
 
 def _require_allowed(real: str) -> None:
@@ -219,6 +263,19 @@ def _short_enough(address: str) -> str:
 
 def _refused(code: str, message: str) -> Refusal:
     return Refusal(code, message, status=400)
+
+
+def _no_repository(typed: str) -> Refusal:
+    return _refused(
+        "not_a_repository", _("There is no git repository at “%(path)s”.") % {"path": typed}
+    )
+
+
+def _unclear() -> Refusal:
+    return _refused(
+        "repository_not_allowed",
+        _("The repository names other folders in a way that this site does not follow."),
+    )
 
 
 def _too_long() -> Refusal:

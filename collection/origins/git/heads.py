@@ -9,7 +9,9 @@ from collection.origins.data import Heads
 SHA = re.compile(r"[0-9a-f]{40}|[0-9a-f]{64}")
 BRANCHES = "refs/heads/"
 # What git itself does not allow in a name. A host that lies could make something else of it.
-IMPOSSIBLE = re.compile(r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(/|$)|^[-./]|[/.]$|^@$")
+IMPOSSIBLE = re.compile(
+    r"[\x00-\x20\x7f~^:?*\[\\]|\.\.|@\{|//|/\.|\.lock(/|$)|^[-./]|[/.]$|^@$|^HEAD$"
+)
 # Where nothing says which branch is meant, these are.
 USUAL = ("main", "master")
 

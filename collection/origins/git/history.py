@@ -13,7 +13,6 @@ from contextlib import ExitStack, suppress
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryFile
-from typing import IO
 
 from collection.models.commit import PERSON_LENGTH, SUBJECT_LENGTH
 from collection.origins.data import Batch, CommitData, Stopped, Stored
@@ -22,6 +21,8 @@ from collection.origins.git.running import Git
 
 # Commits of a batch: a transaction and a step of the progress bar.
 PORTION = 250
+# Portions that one process compares: enough for what it keeps in mind to be of use.
+PORTIONS_EACH = 8
 # Batches that a process may be ahead of whoever takes them.
 AHEAD = 4
 # A line beyond this is cut: only a subject or a path can be so long, and both end the line.
@@ -32,8 +33,10 @@ LONGEST_LINE = 64 * 1024
 COMPARE = (
     *("diff-tree", "--stdin", "--always", "-r", "--root", "-M", "--numstat"),
     *("--no-ext-diff", "--no-textconv", "--encoding=UTF-8"),
-    "--format=%x00%H%x00%P%x00%an%x00%ae%x00%ct%x00%s",
+    # What can be of any length is last: a line that is cut loses the end of what it says.
+    "--format=%x00%H%x00%ct%x00%P%x00%ae%x00%an%x00%s",
 )
+FIELDS = 7
 
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 # A day before the last one, so that it is a date in every time zone.
@@ -61,6 +64,7 @@ class Order:
                 self._file.write(sha + b"\n")
                 self._width = len(sha) + 1
                 self.count += 1
+        self._file.flush()
 
     def without(self, stored: Stored) -> "Order":
         """A new one that has only what is not stored, in the place of this one."""
@@ -77,8 +81,9 @@ class Order:
         return rest
 
     def portion(self, number: int) -> bytes:
-        self._file.seek(number * PORTION * self._width)
-        return self._file.read(PORTION * self._width)
+        """Several threads read at once: none of them moves the file's own place."""
+        size = PORTION * self._width
+        return os.pread(self._file.fileno(), size, number * size)
 
     @property
     def portions(self) -> int:
@@ -114,33 +119,46 @@ def read_portions(git: Git, repository: Path, order: Order) -> Iterator[list[Com
     """The commits in their order, a portion at a time."""
     cores = min(usable_cores(), order.portions)
     if cores <= 1:
-        with TemporaryFile(dir=git.folder) as stdin:
-            for number in range(order.portions):
-                stdin.write(order.portion(number))
-            stdin.seek(0)
-            yield from in_portions(
-                commits_of(git.stream(COMPARE, repository=repository, stdin=stdin))
-            )
+        for first in range(0, order.portions, PORTIONS_EACH):
+            some = range(order.portions)[first : first + PORTIONS_EACH]
+            yield from compared(git, repository, order, some)
         return
-    with ExitStack() as open_files:
-        comparers = []
-        for core in range(cores):
-            stdin = open_files.enter_context(TemporaryFile(dir=git.folder))
-            for number in range(core, order.portions, cores):
-                stdin.write(order.portion(number))
-            stdin.seek(0)
-            comparers.append(open_files.enter_context(Comparer(git, repository, stdin)))
+    with ExitStack() as running:
+        comparers = [
+            running.enter_context(
+                Comparer(git, repository, order, range(core, order.portions, cores))
+            )
+            for core in range(cores)
+        ]
         for number in range(order.portions):
             yield comparers[number % cores].next()
 
 
-class Comparer:
-    """A process that compares, and a thread that reads it some way ahead."""
+def compared(
+    git: Git,
+    repository: Path,
+    order: Order,
+    numbers: Sequence[int],
+    look: Callable[[], None] | None = None,
+) -> Iterator[list[CommitData]]:
+    """Some portions, by one process. Not by one for all: it keeps what it has read, and would grow
+    with the history."""
+    with TemporaryFile(dir=git.folder) as stdin:
+        for number in numbers:
+            stdin.write(order.portion(number))
+        stdin.seek(0)
+        streamed = git.stream(COMPARE, repository=repository, stdin=stdin, look=look)
+        yield from in_portions(commits_of(streamed))
 
-    def __init__(self, git: Git, repository: Path, stdin: IO[bytes]) -> None:
+
+class Comparer:
+    """Processes that compare, one after the other, and a thread that reads them some way ahead."""
+
+    def __init__(self, git: Git, repository: Path, order: Order, numbers: Sequence[int]) -> None:
         self._git = git
         self._repository = repository
-        self._stdin = stdin
+        self._order = order
+        self._numbers = numbers
         self._read: queue.Queue[list[CommitData] | Exception] = queue.Queue(AHEAD)
         self._closed = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -168,11 +186,10 @@ class Comparer:
 
     def _run(self) -> None:
         try:
-            streamed = self._git.stream(
-                COMPARE, repository=self._repository, stdin=self._stdin, look=self._look
-            )
-            for portion in in_portions(commits_of(streamed)):
-                self._put(portion)
+            for first in range(0, len(self._numbers), PORTIONS_EACH):
+                some = self._numbers[first : first + PORTIONS_EACH]
+                for portion in compared(self._git, self._repository, self._order, some, self._look):
+                    self._put(portion)
             # Nobody waits for more than was asked for; should git leave some out, it is said.
             self._put(GitFailed(0, "error: commits are missing in the answer"))
         except Exception as error:
@@ -259,7 +276,9 @@ def lines_of(pieces: Iterable[bytes]) -> Iterator[bytes]:
 
 
 def _commit(head: bytes, additions: int, deletions: int) -> CommitData:
-    _nothing, sha, parents, name, email, when, subject = head.decode(errors="replace").split("\0")
+    said = head.decode(errors="replace").split("\0")
+    missing = [""] * (FIELDS - len(said))
+    _nothing, sha, when, parents, email, name, subject = [*said, *missing]
     return CommitData(
         sha=sha,
         parents=tuple(parents.split()),

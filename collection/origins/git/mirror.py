@@ -6,6 +6,7 @@ heads that a branch has left, so that it can be said what was left behind.
 """
 
 import hashlib
+import os
 import shutil
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -140,7 +141,7 @@ class Mirror:
                         *("--update-shallow", "--refmap=", "--stdin"),
                         # As far back as the other side can by now.
                         *(["--unshallow"] if self.is_shallow else []),
-                        *("--", way.url),
+                        *(*way.options, "--", way.url),
                     ],
                     repository=self.path,
                     way=way,
@@ -243,7 +244,7 @@ class SizeWatch:
     """Looks now and then how large a copy has become."""
 
     def __init__(self, path: Path) -> None:
-        self._packs = path / "objects" / "pack"
+        self._objects = path / "objects"
         self._next = 0.0
 
     def look(self) -> None:
@@ -255,10 +256,12 @@ class SizeWatch:
             raise TooLarge
 
     def _size(self) -> int:
+        """With single objects: hosts without git of their own are asked for one after the other."""
         total = 0
-        for file in self._packs.glob("*"):
-            with suppress(FileNotFoundError):  # given its real name just now
-                total += file.stat().st_size
+        for folder, _folders, names in os.walk(self._objects):
+            for name in names:
+                with suppress(FileNotFoundError):  # given its real name just now
+                    total += os.stat(os.path.join(folder, name)).st_size
         return total
 
 

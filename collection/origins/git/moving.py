@@ -19,8 +19,12 @@ def moved_to(address: str, *, has_secret: bool) -> str:
     """The new address, looked at as if a person had typed it. A secret is for the host that it
     was given for, and goes to no other."""
     try:
-        with guarded_client(address, timeout=httpx2.Timeout(SECONDS)) as client:
-            answer = client.get(address + ASKED + SERVICE)
+        with (
+            guarded_client(address, timeout=httpx2.Timeout(SECONDS)) as client,
+            # Its head is enough: what comes behind it may have no end.
+            client.stream("GET", address + ASKED + SERVICE) as answer,
+        ):
+            pass
     except httpx2.InvalidURL as error:
         raise _nowhere() from error
     except httpx2.HTTPError as error:

@@ -13,7 +13,12 @@ from collection.choices import Kind, State
 from collection.models import Repository
 from collection.origins.data import Batch, FileData, Heads, OriginProblem, Stored, Touch
 from collection.origins.git.access import Way, learnt_keys, local_way, ssh_way, web_way
-from collection.origins.git.addresses import clean_local, is_shallow, ssh_target
+from collection.origins.git.addresses import (
+    clean_local,
+    git_folder,
+    is_shallow,
+    ssh_target,
+)
 from collection.origins.git.children import GitFailed
 from collection.origins.git.heads import SHA, read_heads
 from collection.origins.git.history import batches, lines_of
@@ -26,7 +31,7 @@ from collection.origins.git.reading import (
     renames_between,
     touches_of,
 )
-from collection.origins.git.running import Git
+from collection.origins.git.running import Git, limited
 from collection.origins.git.troubles import in_words, is_no_damage, was_redirected
 from glossary_site.secrets import decrypt
 
@@ -72,9 +77,11 @@ class GitOrigin:
     def heads(self) -> Heads:
         def ask(way: Way) -> Heads:
             streamed = self._git.stream(
-                ["ls-remote", "--quiet", "--symref", "--", way.url], way=way, seconds=ASK_SECONDS
+                ["ls-remote", "--quiet", "--symref", *way.options, "--", way.url],
+                way=way,
+                seconds=ASK_SECONDS,
             )
-            return read_heads(lines_of(streamed), shallow=self._is_shallow(way))
+            return read_heads(lines_of(limited(streamed)), shallow=self._is_shallow(way))
 
         with in_words():
             found = self._over_there(ask)
@@ -181,8 +188,8 @@ class GitOrigin:
     def _over_there(self, ask: Callable[[Way], T]) -> T:
         """Ask the repository itself, and where it says that it went."""
         if self._repository.kind == Kind.LOCAL:
-            path = clean_local(self._address)
-            return ask(local_way(path, trusted=self._git.program.serves_safely))
+            folder = git_folder(clean_local(self._address))
+            return ask(local_way(folder, trusted=self._git.program.serves_safely))
         secret = decrypt(self._repository.secret) if self._repository.secret else ""
         if self._address.startswith("ssh://"):
             return self._by_ssh(ask, secret)

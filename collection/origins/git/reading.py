@@ -1,5 +1,6 @@
 """What a commit has, and what changed: files, their contents, renames, and who touched what."""
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from collection.origins.git.running import Git
 REGULAR = (b"100644", b"100755")
 # Beyond so many candidates, only files that are the same to the last byte count as renamed.
 MOST_RENAMES = 3000
+COMMIT = re.compile(rb"/[0-9a-f]{40,64}")
 MAILMAP = ".mailmap"
 MAILMAP_BYTES = 4 * 1024 * 1024
 
@@ -65,7 +67,7 @@ def touches_of(
             [
                 # A file that was moved was touched under both its names.
                 *("log", "--stdin", "--topo-order", "-z", "--name-only", "--no-renames"),
-                # No path begins with a stroke.
+                # No path that anybody can have begins with a stroke.
                 *("--no-ext-diff", "--no-textconv", "--format=/%H"),
             ],
             repository=repository,
@@ -73,7 +75,7 @@ def touches_of(
         )
         sha, first = "", True
         for part in parts_of(streamed):
-            if part[:1] == b"/":
+            if COMMIT.fullmatch(part):
                 sha, first = part[1:].decode(), True
                 continue
             path = _text(part[1:] if first else part)  # a line ends before the first

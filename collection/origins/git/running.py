@@ -7,7 +7,7 @@ variable, no hook, no prompt, no pager, no proxy. There is no shell. What people
 
 import os
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import IO
@@ -111,17 +111,10 @@ class Git:
         limit: int = READ_LIMIT,
     ) -> bytes:
         """All that it writes."""
-        pieces: list[bytes] = []
-        total = 0
         streamed = self.stream(
             arguments, repository=repository, way=way, stdin=stdin, seconds=seconds, look=look
         )
-        for piece in streamed:
-            total += len(piece)
-            if total > limit:
-                raise WroteTooMuch
-            pieces.append(piece)
-        return b"".join(pieces)
+        return b"".join(limited(streamed, limit))
 
     def check(self) -> None:
         if self.stopped():
@@ -154,6 +147,15 @@ class Git:
             "GIT_ALLOW_PROTOCOL": way.protocol if way else "none",
             **(way.environment if way else {}),
         }
+
+
+def limited(pieces: Iterable[bytes], limit: int = READ_LIMIT) -> Iterator[bytes]:
+    total = 0
+    for piece in pieces:
+        total += len(piece)
+        if total > limit:
+            raise WroteTooMuch
+        yield piece
 
 
 def data_folder() -> Path:

@@ -154,6 +154,11 @@ TROUBLES = (
         gettext_lazy("No git repository answers at this address."),
     ),
     _trouble(
+        r"repository corruption on the remote side",
+        State.REFUSED,
+        gettext_lazy("The repository is damaged: not all of it can be read over there."),
+    ),
+    _trouble(
         r"early eof|hung up unexpectedly|unexpected disconnect|rpc failed|connection (was )?reset"
         r"|connection closed|broken pipe|empty reply|transfer closed|curl \d+|kex_exchange"
         r"|gnutls|ssl_|openssl|tls",
@@ -254,4 +259,6 @@ def last_words(said: str) -> str:
     fatal = [line for line in lines if line.startswith(("fatal:", "error:"))]
     line = (fatal or lines or [""])[-1]
     line = re.sub(r"^(fatal|error): ", "", line)
-    return Truncator(PRIVATE.sub("…", line)).chars(LAST_WORDS)
+    # Some of it is what a host said, and may be meant for the terminal that it is shown in.
+    plain = "".join(char if char.isprintable() else "�" for char in PRIVATE.sub("…", line))
+    return Truncator(plain).chars(LAST_WORDS)

@@ -4,25 +4,27 @@ Threads visit repositories, so many at a time and so many of one host; this one 
 tell, several messages in a transaction that commits only while the job is ours.
 """
 
-import heapq
+import logging
 import queue
-from collections import Counter, deque
+from collections import Counter
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from datetime import datetime
-from urllib.parse import urlsplit
 from uuid import UUID
 
 from django.conf import settings
-from django.db.models import Min
+from django.db import InterfaceError, OperationalError, transaction
+from django.db.models import Count, Min
 from django.utils import timezone
+from django.utils.translation import override
 
 from collection import news
-from collection.choices import Kind
 from collection.models import BulkCollectionRun, Repository
 from collection.origins.data import OriginProblem
+from collection.origins.data import Stopped as OriginStopped
 from collection.services.authors import take_mailmap
 from collection.services.collecting import writing
+from collection.services.collecting.turns import Turns, host_of
 from collection.services.collecting.visiting import (
     Answer,
     Answered,
@@ -47,6 +49,9 @@ from glossary_site.jobs.errors import Stop, Stopped
 from glossary_site.jobs.models import JobRun
 from glossary_site.jobs.services.enqueue import enqueue
 from glossary_site.jobs.session import Session
+from projects.models import Project
+
+logger = logging.getLogger(__name__)
 
 IN_HAND = (JobState.ASSIGNED, JobState.RUNNING)
 LOOK_SECONDS = 0.2
@@ -58,6 +63,10 @@ COMMITS_TOGETHER = 5000
 TELL_SECONDS = 0.5
 # When all that is left has to wait longer than this, no worker is kept waiting with it.
 PATIENCE_SECONDS = 30
+
+
+# No fault of what was told: the database is away, or was in somebody's hand.
+NOT_TOLD = (Stopped, OriginStopped, OperationalError, InterfaceError)
 
 
 class Parked(Exception):
@@ -94,8 +103,7 @@ class Collector:
         self._visitor = Visitor(self._messages)
         self._visits: dict[int, Visit] = {}
         self._rewritten: Counter[int] = Counter()
-        self._todo: deque[int] = deque()
-        self._later: list[tuple[datetime, int]] = []
+        self._turns = Turns()
         self._streams = news.streams_of(run)
         self._told = timezone.now()
 
@@ -103,7 +111,7 @@ class Collector:
         self._find_work()
         pool = ThreadPoolExecutor(settings.COLLECTION_PARALLEL, "visit")
         try:
-            while self._todo or self._visits or self._later:
+            while self._turns or self._visits:
                 self._begin_visits(pool)
                 self._write(self._next_messages())
                 self._session.check()
@@ -117,39 +125,45 @@ class Collector:
                 raise Stopped(Stop.CANCELED)
 
     def _find_work(self) -> None:
-        pending = self._run.results.pending().order_by("repository").values("repository")
-        for row in pending.annotate(due=Min("next_retry_at")):
-            if row["due"] is None:
-                self._todo.append(row["repository"])
-            else:
-                heapq.heappush(self._later, (row["due"], row["repository"]))
+        pending = self._run.results.pending().order_by("repository")
+        of_each = pending.values("repository", "repository__kind", "repository__address")
+        for row in of_each.annotate(
+            due=Min("next_retry_at"), known=Count("next_retry_at"), n=Count("pk")
+        ):
+            self._turns.add(
+                row["repository"],
+                host=host_of(row["repository__kind"], row["repository__address"]),
+                # One that need not wait takes the others along.
+                due=row["due"] if row["known"] == row["n"] else None,
+            )
 
     def _begin_visits(self, pool: ThreadPoolExecutor) -> None:
         now = timezone.now()
-        while self._later and self._later[0][0] <= now:
-            self._todo.append(heapq.heappop(self._later)[1])
-        hosts = Counter(host_of(visit.repository) for visit in self._visits.values())
-        begun, held = [], []
-        while self._todo and len(self._visits) < settings.COLLECTION_PARALLEL:
-            found = Repository.objects.select_related("project").filter(pk=self._todo.popleft())
-            repository = found.first()
-            if repository is None or repository.pk in self._visits:
-                continue
-            host = host_of(repository)
-            if host and hosts[host] >= settings.COLLECTION_PER_HOST:
-                held.append(repository.pk)
-                continue
-            hosts[host] += 1
-            begun.append(repository.pk)
+        free = settings.COLLECTION_PARALLEL - len(self._visits)
+        chosen = self._turns.take(free, under_way=self._visits, now=now)
+        if not chosen:
+            return
+        pending = self._run.results.pending().filter(repository__in=chosen)
+        # Others were removed, or have nothing left that waits.
+        found = Repository.objects.select_related("project").filter(
+            pk__in=pending.values("repository")
+        )
+        for repository in sorted(found, key=lambda each: chosen.index(each.pk)):
             language = repository.project.language if repository.project else ""
-            visit = Visit(repository, language or settings.LANGUAGE_CODE)
+            visit = Visit(
+                repository, language or settings.LANGUAGE_CODE, cancelled=self._session.cancelled
+            )
             self._visits[repository.pk] = visit
             pool.submit(self._visitor.make, visit)
-        self._todo.extendleft(reversed(held))
-        if begun:
-            with self._session.atomic():
-                pending = self._run.results.pending().filter(repository__in=begun)
-                pending.update(in_hand_since=now, next_retry_at=None)
+        with self._session.atomic():
+            self._lock_run()
+            pending.update(in_hand_since=now, next_retry_at=None)
+
+    def _lock_run(self) -> None:
+        """Before its results: others who change several of them do so, too."""
+        running = BulkCollectionRun.objects.running().filter(pk=self._run.pk)
+        if not running.select_for_update(no_key=True, of=("self",)).exists():
+            raise Stopped(Stop.CANCELED)
 
     def _next_messages(self) -> list[Message]:
         """What can be written together; nothing after a little while."""
@@ -165,40 +179,81 @@ class Collector:
 
     def _look_seconds(self) -> float:
         """Not longer than until something is to be tried again."""
-        if not self._later:
+        due = self._turns.next_due
+        if due is None:
             return LOOK_SECONDS
-        due = (self._later[0][0] - timezone.now()).total_seconds()
-        return min(max(due, 0.001), LOOK_SECONDS)
+        return min(max((due - timezone.now()).total_seconds(), 0.001), LOOK_SECONDS)
 
     def _write(self, messages: list[Message]) -> None:
         if not messages:
             return
         answers: list[tuple[Visit, Answer]] = []
-        documents = [each for each in messages if isinstance(each, Documents)]
         with self._session.atomic():
-            # Before the collection's own row, as everybody does.
-            ids = {message.visit.repository.pk for message in messages}
-            locked = Repository.objects.select_for_update(no_key=True, of=("self",))
-            rows = locked.select_related("project").filter(pk__in=ids).order_by("pk")
-            repositories = {row.pk: row for row in rows}
+            repositories = self._locked(messages)
             self._note_progress()
             for message in messages:
-                repository = repositories.get(message.visit.repository.pk)
-                if repository is None:
-                    # It was removed, and its targets with it.
-                    message.visit.unwanted.set()
-                    self._visits.pop(message.visit.repository.pk, None)
-                elif isinstance(message, Answered):
-                    answers.append((message.visit, self._order(message, repository)))
-                elif isinstance(message, Shared):
-                    answers.append((message.visit, self._copy(message)))
-                else:
-                    self._note(message, repository)
+                visit = message.visit
+                if self._is_wanted(visit, repositories.get(visit.repository.pk)):
+                    answers += self._hear(message, repositories[visit.repository.pk])
         for visit, answer in answers:
             visit.answers.put(answer)
-        for message in documents:
-            self._take_documents(message)
+        for message in messages:
+            if isinstance(message, Documents) and not message.visit.unwanted.is_set():
+                self._take_documents(message)
         self._show()
+
+    def _locked(self, messages: Sequence[Message]) -> dict[int, Repository]:
+        """Before the collection's own row, as everybody does; and before them the projects whose
+        people are to be named, as those do who name them by hand."""
+        projects_of = (
+            each.visit.repository.project_id for each in messages if isinstance(each, Named)
+        )
+        named = {pk for pk in projects_of if pk is not None}
+        if named:
+            projects = Project.objects.select_for_update(no_key=True).filter(pk__in=named)
+            list(projects.order_by("pk").values_list("pk"))
+        ids = {message.visit.repository.pk for message in messages}
+        locked = Repository.objects.select_for_update(no_key=True, of=("self",))
+        rows = locked.select_related("project").filter(pk__in=ids).order_by("pk")
+        return {row.pk: row for row in rows}
+
+    def _is_wanted(self, visit: Visit, repository: Repository | None) -> bool:
+        """Not what a visit tells of a repository that was removed, or is another one by now: that
+        one is visited anew."""
+        if visit.unwanted.is_set():
+            return False
+        if repository is not None and visit.is_to(repository):
+            return True
+        self._leave(visit)
+        if repository is not None:
+            self._turns.add(repository.pk, host=host_of(repository.kind, repository.address))
+        return False
+
+    def _leave(self, visit: Visit) -> None:
+        visit.unwanted.set()
+        self._visits.pop(visit.repository.pk, None)
+
+    def _hear(self, message: Message, repository: Repository) -> list[tuple[Visit, Answer]]:
+        """What a message says is written, and perhaps answered. What cannot be written is the
+        trouble of its repository and of no other."""
+        visit = message.visit
+        with override(visit.language):
+            try:
+                with transaction.atomic():
+                    match message:
+                        case Answered():
+                            return [(visit, self._order(message, repository))]
+                        case Shared():
+                            return [(visit, self._copy(message))]
+                        case _:
+                            self._note(message, repository)
+            except NOT_TOLD:
+                raise
+            except Exception as error:
+                logger.exception("What repository %s told cannot be written", repository.pk)
+                self._leave(visit)
+                writing.take_trouble(self._run, repository, error, None)
+        return []
 
     def _note_progress(self) -> None:
         now = timezone.now()
@@ -211,7 +266,9 @@ class Collector:
 
     def _order(self, message: Answered, repository: Repository) -> Orders:
         visit, heads = message.visit, message.heads
-        if visit.host_keys and visit.host_keys != repository.host_keys:
+        known = visit.repository.host_keys
+        # Somebody may have had them forgotten meanwhile.
+        if visit.host_keys and visit.host_keys != known == repository.host_keys:
             Repository.objects.filter(pk=repository.pk).update(host_keys=visit.host_keys)
         errands = writing.take_heads(self._run, repository, heads)
         default = heads.branches.get(repository.default_branch, "")
@@ -233,19 +290,29 @@ class Collector:
                 new = writing.store_commits(errand, batch.commits, batch.position)
                 writing.note_new(self._run, errand, new, batch.expected)
             case Rewritten(errand=errand, shas=shas):
-                self._rewritten[errand.result.pk] += len(shas)
+                # The first of them names none. An earlier try may have got so far, too.
+                counted = self._rewritten[errand.result.pk] if shas else 0
+                self._rewritten[errand.result.pk] = counted + len(shas)
                 writing.note_left_behind(errand, shas)
             case Reached(errand=errand):
                 count = self._rewritten.get(errand.result.pk)
                 writing.reach(errand, rewritten=count)
             case Named(mailmap=text):
                 take_mailmap(repository=repository, text=text)
-            case Failed(error=error, errand=errand):
-                again = writing.take_trouble(self._run, repository, error, errand)
-                if again is not None:
-                    heapq.heappush(self._later, (again, repository.pk))
+            case Failed():
+                self._try_again(message, repository)
             case Left(visit=visit):
                 self._visits.pop(visit.repository.pk, None)
+
+    def _try_again(self, message: Failed, repository: Repository) -> None:
+        error = message.error
+        again = writing.take_trouble(self._run, repository, error, message.errand)
+        if again is None:
+            return
+        host = host_of(repository.kind, repository.address)
+        if isinstance(error, OriginProblem) and error.retry_after:
+            self._turns.leave_alone(host, again)
+        self._turns.add(repository.pk, host=host, due=again)
 
     def _take_documents(self, message: Documents) -> None:
         """Their trouble is noted, and no trouble of the commits: the next collection tries them
@@ -255,9 +322,16 @@ class Collector:
         repository = rows.filter(pk=visit.repository.pk).first()
         if repository is None:
             # It was removed in this moment.
-            visit.unwanted.set()
+            self._leave(visit)
             return
-        error = ""
+        with override(visit.language):
+            error = self._documents_trouble(message, repository)
+        if error:
+            with self._session.atomic():
+                Repository.objects.filter(pk=repository.pk).update(documents_error=error)
+        visit.answers.put(None)
+
+    def _documents_trouble(self, message: Documents, repository: Repository) -> str:
         try:
             take_documents(
                 repository,
@@ -266,12 +340,16 @@ class Collector:
                 atomic=self._session.atomic,
                 check=self._session.check,
             )
-        except (OriginProblem, Refusal) as problem:
-            error = str(problem)
-        if error:
-            with self._session.atomic():
-                Repository.objects.filter(pk=repository.pk).update(documents_error=error)
-        visit.answers.put(None)
+        except OriginStopped:
+            self._session.check()
+            raise
+        except NOT_TOLD:
+            raise
+        except Exception as error:
+            if not isinstance(error, OriginProblem | Refusal):
+                logger.exception("The documents of repository %s failed", repository.pk)
+            return writing.sentence_of(error)
+        return ""
 
     def _show(self) -> None:
         """For those who look at jobs."""
@@ -280,9 +358,9 @@ class Collector:
             self._session.progress(row.done_count, row.total_targets)
 
     def _maybe_park(self) -> None:
-        if self._todo or self._visits or not self._later:
+        due = self._turns.waits_until
+        if self._visits or due is None:
             return
-        due = self._later[0][0]
         if (due - timezone.now()).total_seconds() <= PATIENCE_SECONDS:
             return
         with self._session.finishing({"parked": True}):
@@ -296,10 +374,3 @@ class Collector:
             if not running.update(job=job):
                 raise Stopped(Stop.CANCELED)
         raise Parked
-
-
-def host_of(repository: Repository) -> str:
-    """Whom too many visits at a time would annoy; empty for this machine."""
-    if repository.kind == Kind.LOCAL:
-        return ""
-    return urlsplit(repository.address).hostname or ""

@@ -7,7 +7,7 @@ answer of the main thread, which is the only one that writes.
 import logging
 import queue
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,6 +24,8 @@ logger = logging.getLogger(__name__)
 
 LOOK_SECONDS = 0.2
 LEFT_CHUNK = 1000
+# What a visit goes by.
+ASKED_WITH = ("kind", "address", "username", "secret", "since")
 
 
 @dataclass
@@ -39,6 +41,8 @@ class Errand:
     since: datetime | None
     # Whether other branches of the repository have commits that this one may have, too.
     shares: bool
+    # Whether this collection has found before that its history was rewritten.
+    rewritten: bool
 
 
 @dataclass
@@ -62,10 +66,21 @@ class Visit:
 
     repository: Repository
     language: str
+    # Whether the whole collection is to stop; asks nobody.
+    cancelled: Callable[[], bool]
     answers: "queue.SimpleQueue[Answer]" = field(default_factory=queue.SimpleQueue)
     host_keys: str = ""
     # Set by the main thread when nobody waits for it any more.
     unwanted: threading.Event = field(default_factory=threading.Event)
+
+    def is_over(self) -> bool:
+        return self.unwanted.is_set() or self.cancelled()
+
+    def is_to(self, repository: Repository) -> bool:
+        """The row may say by now that it is somewhere else, or is to be read from earlier on."""
+        return all(
+            getattr(repository, name) == getattr(self.repository, name) for name in ASKED_WITH
+        )
 
 
 # What a visit tells. Each names its visit.
@@ -167,7 +182,7 @@ class Visitor:
             self._tell(Left(visit))
 
     def _visit(self, visit: Visit) -> None:
-        with open_origin(visit.repository, stopped=visit.unwanted.is_set) as origin:
+        with open_origin(visit.repository, stopped=visit.is_over) as origin:
             heads = origin.heads()
             visit.host_keys = getattr(origin, "host_keys", "")
             orders = self._ask(Answered(visit, heads))
@@ -223,7 +238,7 @@ class Visitor:
 
     def _tell(self, message: Message) -> None:
         """Waits while the main thread is behind: that keeps memory flat."""
-        while not message.visit.unwanted.is_set():
+        while not message.visit.is_over():
             try:
                 self._messages.put(message, timeout=LOOK_SECONDS)
             except queue.Full:
@@ -233,7 +248,7 @@ class Visitor:
 
     def _ask(self, message: Answered | Shared | Documents) -> Answer:
         self._tell(message)
-        while not message.visit.unwanted.is_set():
+        while not message.visit.is_over():
             try:
                 return message.visit.answers.get(timeout=LOOK_SECONDS)
             except queue.Empty:

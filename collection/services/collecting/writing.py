@@ -1,7 +1,7 @@
 """What the main thread writes of what visits tell. Every function is called within a transaction
 that commits only while the job is ours, with the repository's row locked: see `going.py`."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 
 from django.conf import settings
@@ -10,7 +10,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from collection.choices import DEFAULT_BRANCH, BranchState
+from collection.choices import DEFAULT_BRANCH, BranchState, State
 from collection.models import Branch, BulkCollectionResult, BulkCollectionRun, Commit, Repository
 from collection.models.run import MESSAGE_LENGTH
 from collection.origins.data import CommitData, Heads, OriginProblem
@@ -18,6 +18,7 @@ from collection.services.branches import note_heads, note_problem
 from collection.services.collecting.visiting import Errand
 from collection.services.documents import documents_key
 from collection.services.ending import give_up, recount, succeed
+from glossary_site.errors import Refusal
 from glossary_site.jobs.payloads import storable
 from glossary_site.observe.masking import mask
 
@@ -30,10 +31,14 @@ LONGEST_WAIT = timedelta(hours=1)
 def take_heads(run: BulkCollectionRun, repository: Repository, heads: Heads) -> list[Errand]:
     """Note what is there, and make of the repository's pending targets errands for its visit."""
     before = dict(repository.branches.values_list("pk", "name"))
+    if repository.state == State.SHALLOW and not heads.shallow:
+        # It has got the rest of its history, which lies behind what was collected.
+        repository.branches.update(head="", complete=False)
     followed = note_heads(repository, heads)
     _follow_renames(run, repository, before)
+    grows = _grows(run, repository)
     changed = _name_default(run, repository, followed)
-    if run.grows:
+    if grows:
         changed |= _add_targets(run, repository, followed)
     if changed:
         recount(run)
@@ -57,10 +62,18 @@ def take_heads(run: BulkCollectionRun, repository: Repository, heads: Heads) -> 
                 known=branch.head,
                 complete=branch.complete,
                 since=_since(run, repository, branch),
-                shares=bool(errands) or any(each.head for each in branches.values()),
+                shares=bool(errands) or _has_stored(branch, branches.values()),
+                rewritten=branch.rewritten_at is not None and branch.rewritten_at > run.started_at,
             )
         )
     return errands
+
+
+def _has_stored(branch: Branch, branches: Iterable[Branch]) -> bool:
+    """Commits that it may have: those of other branches, or its own, collected from the beginning
+    again."""
+    others = any(each.head for each in branches if each.pk != branch.pk)
+    return others or (not branch.head and branch.commits.exists())
 
 
 def _follow_renames(run: BulkCollectionRun, repository: Repository, before: dict[int, str]) -> None:
@@ -70,6 +83,13 @@ def _follow_renames(run: BulkCollectionRun, repository: Repository, before: dict
             pending = run.results.pending().filter(repository=repository)
             if not run.results.filter(repository=repository, branch_name=name).exists():
                 pending.filter(branch_name=before[pk]).update(branch_name=name)
+
+
+def _grows(run: BulkCollectionRun, repository: Repository) -> bool:
+    """One that does again what another one left takes no branch that the other one did; but where
+    that did not come to know their names, it takes them all."""
+    unnamed = run.results.pending().filter(repository=repository, branch_name=DEFAULT_BRANCH)
+    return run.grows and (run.continues_id is None or unnamed.exists())
 
 
 def _name_default(
@@ -93,7 +113,12 @@ def _add_targets(
 ) -> bool:
     there = set(run.results.filter(repository=repository).values_list("branch_name", flat=True))
     added = [
-        BulkCollectionResult(run=run, repository=repository, branch_name=branch.name)
+        BulkCollectionResult(
+            run=run,
+            repository=repository,
+            branch_name=branch.name,
+            in_hand_since=timezone.now(),
+        )
         for branch in followed
         if branch.name not in there
     ]
@@ -115,8 +140,8 @@ def _end_without(result: BulkCollectionResult, heads: Heads, *, known: bool) -> 
 
 def _since(run: BulkCollectionRun, repository: Repository, branch: Branch) -> datetime | None:
     """A first collection begins where the collection says; what follows, where it was said for
-    good."""
-    return (run.since if not branch.complete else None) or repository.since
+    good, also if it was left in the middle."""
+    return (run.since if branch.collected_at is None else None) or repository.since
 
 
 def store_commits(errand: Errand, commits: Sequence[CommitData], position: str) -> int:
@@ -196,6 +221,9 @@ def reach(errand: Errand, *, rewritten: int | None) -> bool:
     row = BulkCollectionResult.objects.filter(pk=errand.result.pk).first()
     if row is None:
         return False
+    if rewritten is None and errand.rewritten:
+        # Whoever counted them was killed.
+        rewritten = 0
     return succeed(row, new_commits=row.commits_so_far, note=_rewritten_note(rewritten))
 
 
@@ -216,9 +244,11 @@ def take_trouble(
 ) -> datetime | None:
     """One target, or all that are left of the repository, cannot be collected now: again later,
     where that may help, or given up. When to try again; None: not."""
-    results = run.results.pending().filter(repository=repository)
+    # Not those of which this visit has told before that they are tried again.
+    in_hand = run.results.pending().filter(repository=repository, in_hand_since__isnull=False)
+    results = in_hand
     if errand is not None:
-        results = results.filter(pk=errand.result.pk)
+        results = in_hand.filter(pk=errand.result.pk)
     elif isinstance(error, OriginProblem):
         note_problem(repository, error)
     again: datetime | None = None
@@ -250,7 +280,7 @@ def _wait(result: BulkCollectionResult, error: Exception) -> timedelta | None:
 def sentence_of(error: Exception) -> str:
     """What people are told. Only our own sentences are shown: others may name files, addresses or
     keys of the server."""
-    if isinstance(error, OriginProblem):
+    if isinstance(error, OriginProblem | Refusal):
         text = str(error)
     else:
         text = _("Something went wrong (%(kind)s). Operators find the details in the log.") % {

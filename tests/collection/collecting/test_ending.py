@@ -229,7 +229,6 @@ class TestRetention:
         settings.COLLECTION_RETENTION_DAYS = 0
         assert retention.remove_old_runs() == 0
 
-
     def test_copies_of_repositories_that_are_gone(self, project, settings, tmp_path):
         settings.DATA_DIR = tmp_path
         kept = make_repository(project)

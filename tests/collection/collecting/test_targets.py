@@ -111,7 +111,6 @@ class TestAFirstCollection:
         assert "empty" in run.results.get().note
         assert Repository.objects.get().state == State.EMPTY
 
-
     def test_what_another_branch_has_is_not_compared_again(self, made, project):
         repository, origin = made(commits=120, branch_patterns=["main", "release/*"])
         origin.branches["release/1"] = list(origin.commits)[60]
@@ -187,6 +186,22 @@ class TestContinuing:
         run = collect(project)
         assert "rewritten" in run.results.get().note
         assert len(shas(repository)) == 4
+
+    def test_a_history_that_was_incomplete_and_no_longer_is(self, made, project):
+        """Its beginning lies behind what was collected."""
+        repository, origin = made(commits=4)
+        whole = dict(origin.commits)
+        first = next(iter(whole))
+        origin.shallow = True
+        origin.forget(first)
+        collect(project)
+        assert len(shas(repository)) == 3
+        origin.shallow = False
+        origin.commits = whole
+        origin.compared.clear()
+        run = collect(project)
+        assert results(run) == [("main", "success", 1)]
+        assert origin.compared == [first]
 
     def test_a_branch_that_was_deleted(self, made, project):
         repository, origin = made(branch_patterns=["main", "topic"])

@@ -23,6 +23,8 @@ class Server:
     account: str = ""
     # Answers of its own, by the beginning of the path: status and headers.
     answers: dict[str, tuple[int, dict[str, str]]] = field(default_factory=dict)
+    # To all but git, answers go on until this is set.
+    endless_until: threading.Event | None = None
     # (path, account) of each request.
     seen: list[tuple[str, str]] = field(default_factory=list)
     # Called in the middle of a request that may go on.
@@ -78,6 +80,13 @@ def serving(root: Path, *, tls: ssl.SSLContext | None = None) -> Iterator[Server
             self.send_response(status)
             for name, value in headers.items():
                 self.send_header(name, value)
+            until = served.endless_until
+            if until is not None and not self.headers["User-Agent"].startswith("git/"):
+                self.end_headers()
+                while not until.wait(0.01):
+                    self.wfile.write(b"more")
+                self.close_connection = True
+                return
             self.send_header("Content-Length", str(len(body)))
             self.end_headers()
             self.wfile.write(body)

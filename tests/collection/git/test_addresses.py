@@ -5,7 +5,9 @@ import os
 import pytest
 
 from collection.choices import Kind
+from collection.origins.data import OriginProblem
 from collection.origins.git.addresses import clean_address, clean_local, clean_remote, guess_kind
+from collection.origins.git.origin import GitOrigin
 from glossary_site.errors import Refusal
 from glossary_site.outbound.allowed import parse_allowed
 from tests.collection.git.building import git, make_source
@@ -215,6 +217,68 @@ class TestLeavingTheRoots:
         os.rename(source.path / "objects", source.path / "old")
         (source.path / "objects").symlink_to(outside / "objects")
         assert self.code(source.path) == "repository_not_allowed"
+
+    @pytest.mark.parametrize(
+        ("line", "link"),
+        [
+            # Git takes the quotes off, and nothing else.
+            ('"{}"\n', ""),
+            ("x \n", "x "),
+            (" #x\n", " #x"),
+            ("x\r\n", "x\r"),
+            ("x\fy\n", "x\fy"),
+            ("x" * 100_000 + "\n{}\n", ""),
+        ],
+        ids=["quotes", "blank", "no-note", "return", "feed", "far"],
+    )
+    def test_by_borrowed_objects_that_git_reads_in_another_way(self, outside, source, line, link):
+        objects = source.path / "objects"
+        (objects / "x").mkdir()
+        if link:
+            (objects / link).symlink_to(outside / "objects")
+        (objects / "info").mkdir(exist_ok=True)
+        (objects / "info" / "alternates").write_text(line.format(outside / "objects"), newline="\n")
+        assert refusal(clean_local, str(source.path)).code == "repository_not_allowed"
+
+    @pytest.mark.parametrize("text", ["../good\nx\n", "\n../good\n", " ../good\n"])
+    def test_by_a_shared_folder_that_git_reads_in_another_way(self, outside, source, text):
+        tree = source.path.parent / "tree.git"
+        tree.mkdir()
+        (source.path.parent / "good").symlink_to(source.path)
+        (source.path.parent / "good\nx").symlink_to(outside)
+        (tree / "HEAD").write_text("ref: refs/heads/main\n")
+        (tree / "commondir").write_text(text)
+        assert refusal(clean_local, str(tree)).code == "repository_not_allowed"
+
+    def test_by_a_pipe_that_says_something_else_each_time(self, source):
+        (source.path / "objects" / "info").mkdir(exist_ok=True)
+        os.mkfifo(source.path / "objects" / "info" / "alternates")
+        assert refusal(clean_local, str(source.path)).code == "repository_not_allowed"
+
+    @pytest.mark.parametrize("link", ["ab", "ab/cd", "pack/pack-x.pack"])
+    def test_by_a_link_among_the_objects(self, outside, source, link):
+        path = source.path / "objects" / link
+        path.parent.mkdir(exist_ok=True)
+        path.symlink_to(outside / "objects" / link)
+        assert self.code(source.path) == "repository_not_allowed"
+
+    @pytest.mark.parametrize("beside", ["x", "x.git"])
+    def test_by_a_repository_that_git_would_take_instead(self, tmp_path, repository, beside):
+        """What looks like one to us and not to git makes git look around."""
+        secret = make_source(tmp_path / "elsewhere.git")
+        secret.commit("main", {"a": b"1\n"})
+        secret.write()
+        sources = tmp_path / "sources"
+        seeming = make_source(sources / "x" / (".git" if beside == "x" else ""))
+        (seeming.path / "HEAD").write_text("nonsense\n")
+        if beside == "x":
+            for name in ("HEAD", "objects", "refs"):
+                (sources / beside / name).symlink_to(secret.path / name)
+        else:
+            (sources / beside).symlink_to(secret.path)
+        repository.address = str(sources / "x")
+        with GitOrigin(repository) as origin, pytest.raises(OriginProblem):
+            origin.heads()
 
     def test_with_no_roots_at_all(self, source, settings):
         settings.GIT_ROOTS = []

@@ -110,7 +110,7 @@ def test_the_default_branch_of_hosts_that_do_not_say_it(lines, default):
 @pytest.mark.parametrize(
     "name",
     ["a:b", "a*", "a b", "-x", "a..b", "a.lock", "a/.b", "/a", "a/", "a//b", "a@{1}", "@", "a~1",
-     "a^", "a?", "a[", "a\\b", "a\x7f", "x" * 256, "."],
+     "a^", "a?", "a[", "a\\b", "a\x7f", "x" * 256, ".", "HEAD"],
 )  # fmt: skip
 def test_a_host_that_lies_about_names(name):
     lines = [f"{ONE}\trefs/heads/{name}".encode(), f"{ONE}\trefs/heads/good".encode()]

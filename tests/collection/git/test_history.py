@@ -286,6 +286,16 @@ class TestOddCommits:
         assert commits[0].author_email == "m" * PERSON_LENGTH
         assert commits[1].additions == 1
 
+    def test_a_name_that_fills_the_line(self, source, brought, origin):
+        tree = source.git("hash-object", "-t", "tree", "-w", "/dev/null")
+        person = f"{'n' * 1_000_000} <a@example.org> {NOON} +0000"
+        body = f"tree {tree}\nauthor {person}\ncommitter {person}\n\n{'s' * 1_000_000}\n"
+        raw_commit(source, "main", body.encode())
+        commit = self.one(origin, brought())
+        assert commit.author_name == "n" * PERSON_LENGTH
+        assert commit.author_email == "a@example.org"
+        assert commit.committed_date == datetime.fromtimestamp(NOON, UTC)
+
     def test_nothing_where_something_is_usual(self, source, brought, origin):
         source.commit("main", message="", author="Nobody <>")
         source.commit("other", message="\n\n  \n", author="<only@example.org>")

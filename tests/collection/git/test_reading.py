@@ -4,6 +4,7 @@ import pytest
 
 from collection.origins.data import FileData, OriginProblem
 from collection.origins.git import reading
+from tests.collection.git.building import git, raw_commit
 from tests.collection.git.comparing import reachable
 
 
@@ -101,6 +102,21 @@ def test_who_touched_what(source, brought, origin):
     known = [source.marks[b], "0" * 40]
     assert touched(known=known) == {pair for pair in everything if pair[0] in new}
     assert touched(known=[head]) == set()
+
+
+def test_paths_that_nobody_can_have(source, brought, origin):
+    blob = git(source.path, "hash-object", "-w", "--stdin", stdin=b"1\n").decode().strip()
+    names = [b"-first.md", b"/" + b"x" * 300 + b".md", b"last.md"]
+    rows = b"".join(b"100644 %b\0%b" % (name, bytes.fromhex(blob)) for name in names)
+    literally = ("-t", "tree", "-w", "--stdin", "--literally")
+    tree = git(source.path, "hash-object", *literally, stdin=rows).decode().strip()
+    person = "A <a@example.org> 1 +0000"
+    body = f"tree {tree}\nauthor {person}\ncommitter {person}\n\nOdd\n"
+    sha = raw_commit(source, "main", body.encode())
+    touched = list(origin.touches(brought(), wanted=lambda path: True))
+    assert [(touch.sha, touch.path.encode()) for touch in touched] == [
+        (sha, name) for name in names
+    ]
 
 
 def test_the_mail_map(source, brought, origin):

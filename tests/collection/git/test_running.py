@@ -174,9 +174,11 @@ def test_a_thread_that_ends_takes_no_process_along(git):
 
 
 def test_the_size_of_a_copy_is_watched(tmp_path, settings):
-    packs = tmp_path / "objects" / "pack"
-    packs.mkdir(parents=True)
-    (packs / "tmp_pack_x").write_bytes(b"x" * 1000)
+    # Single objects, too: a host without git of its own is asked for one after the other.
+    for name in ("pack/tmp_pack_x", "ab/cdef.temp"):
+        file = tmp_path / "objects" / name
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"x" * 500)
     settings.GIT_MAX_BYTES = 1000
     SizeWatch(tmp_path).look()
     settings.GIT_MAX_BYTES = 999

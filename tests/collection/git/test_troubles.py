@@ -55,6 +55,12 @@ fatal: Could not read from remote repository.
         ("error: RPC failed; curl 18 transfer closed with outstanding read data remaining",
          State.UNREACHABLE, True),
         ("fatal: the remote end hung up unexpectedly\nfatal: early EOF", State.UNREACHABLE, True),
+        (
+            "remote: aborting due to possible repository corruption on the remote side.\n"
+            "fatal: early EOF",
+            State.REFUSED,
+            False,
+        ),
         ("fatal: unable to access 'https://h/': Operation too slow. Less than 100 bytes/sec",
          State.UNREACHABLE, True),
         ("fatal: https://h/x/info/refs not valid: is this a git repository?",
@@ -80,6 +86,8 @@ def test_what_nobody_has_foreseen_is_told_without_secrets_and_paths():
     message = problem_of(GitFailed(128, said)).message
     assert message == "Git could not read it: odd thing at … and https://…h.example/y, so there"
     assert len(problem_of(GitFailed(1, "fatal: " + "x" * 5000)).message) < 300
+    # Nothing of a host's words does anything in the terminal that shows them.
+    assert problem_of(GitFailed(1, "fatal: remote error: \x1b]0;x\a\0")).message.endswith("�]0;x��")
 
 
 def test_redirects_and_damage_are_recognised():

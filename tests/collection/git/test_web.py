@@ -187,6 +187,17 @@ class TestMoving:
         self.redirect(server, server.url("old.git"))
         assert problem_at(server.url("old.git")).state is State.REFUSED
 
+    def test_by_an_answer_that_has_no_end(self, server):
+        """Its head says where to go; who reads on reads for ever."""
+        server.endless_until = threading.Event()
+        ended = threading.Timer(5, server.endless_until.set)
+        ended.start()
+        self.redirect(server, server.url())
+        assert heads_at(server.url("old.git")).moved_to == server.url()
+        assert not server.endless_until.is_set()
+        ended.cancel()
+        server.endless_until.set()
+
     def test_to_a_page_for_signing_in(self, server):
         server.answers["/old.git"] = (302, {"Location": "/sign-in"})
         assert problem_at(server.url("old.git")).state is State.REFUSED
