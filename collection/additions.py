@@ -6,12 +6,13 @@ from django.utils.translation import ngettext
 
 from collection import news, repository_news
 from collection.panels import document_commits, term_commit, version_origins
+from collection.services.branches import lock_repositories
 from collection.services.ending import COLLECT, leave_collections
 from collection.services.removing import REMOVED as COMMITS_REMOVED
 from projects.document_facts import VERSION_NOTES
 from projects.news import SENTENCES, Payload, by, say, strong
 from projects.panels import DOCUMENT_PANELS, TERM_PANELS, Panel
-from projects.stopping import STOPPERS
+from projects.stopping import LOCKERS, STOPPERS
 from projects.work import TOLD_ELSEWHERE
 
 
@@ -107,6 +108,7 @@ SENTENCES.update(
 )
 # A project that is deleted has no use for them.
 STOPPERS.append(leave_collections)
+LOCKERS.append(lock_repositories)
 # Collections have pages of their own.
 TOLD_ELSEWHERE.add(COLLECT)
 DOCUMENT_PANELS.append(Panel("commits", document_commits))

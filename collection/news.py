@@ -1,11 +1,14 @@
 """What the live feed is told about collections. Nothing here is the truth: the rows are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from django.db import transaction
+from django.db.models import Count, Q, Sum
 
+from collection.choices import ResultStatus
 from collection.models import BulkCollectionRun
+from collection.querysets import CollectionResultQuerySet
 from glossary_site.live.services import publish
 from projects.models import Project
 
@@ -18,9 +21,35 @@ PROGRESS = "collection.progress"
 
 def happened(run: BulkCollectionRun, type: str, **payload: Any) -> None:
     """For people, so it is in the transaction that makes it true. Call it last: the feed is locked
-    by it."""
-    for stream in streams_of(run):
-        publish(stream, type, {"run_id": str(run.pk), "targets": run.total_targets} | payload)
+    by it. Of a collection of all projects, each is told of its own part."""
+    for stream, part in _parts(run):
+        publish(stream, type, {"run_id": str(run.pk)} | part | payload)
+
+
+def _parts(run: BulkCollectionRun) -> Iterator[tuple[str, dict[str, int]]]:
+    if run.project is not None:
+        yield (
+            run.project.stream,
+            {
+                "targets": run.total_targets,
+                "succeeded": run.success_count,
+                "failed": run.failed_count,
+                "new_commits": run.new_commits,
+            },
+        )
+        return
+    of_each = (
+        _of_projects(run)
+        .values("repository__project")
+        .annotate(
+            targets=Count("pk"),
+            succeeded=Count("pk", filter=Q(status=ResultStatus.SUCCESS)),
+            failed=Count("pk", filter=Q(status=ResultStatus.FAILED)),
+            new_commits=Sum("commits_so_far"),
+        )
+    )
+    for part in of_each:
+        yield _stream(part.pop("repository__project")), part
 
 
 def progress(run: BulkCollectionRun, streams: Iterable[str]) -> None:
@@ -35,9 +64,18 @@ def progress(run: BulkCollectionRun, streams: Iterable[str]) -> None:
 
 
 def streams_of(run: BulkCollectionRun) -> list[str]:
-    """The projects that have a target in it, in one order for all who lock their feeds."""
+    """The projects that have a target in it."""
     if run.project_id is not None:
-        return [f"{Project.STREAM_PREFIX}{run.project_id}"]
-    projects = run.results.exclude(repository__project=None)
-    ids = projects.order_by("repository__project").values_list("repository__project", flat=True)
-    return [f"{Project.STREAM_PREFIX}{pk}" for pk in ids.distinct()]
+        return [_stream(run.project_id)]
+    ids = _of_projects(run).values_list("repository__project", flat=True)
+    return [_stream(pk) for pk in ids.distinct()]
+
+
+def _of_projects(run: BulkCollectionRun) -> CollectionResultQuerySet:
+    """In one order for all who lock their feeds."""
+    results: CollectionResultQuerySet = run.results.exclude(repository__project=None)
+    return results.order_by("repository__project")
+
+
+def _stream(project_id: int) -> str:
+    return f"{Project.STREAM_PREFIX}{project_id}"

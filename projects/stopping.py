@@ -9,8 +9,19 @@ Stopper = Callable[[Project, Actor], None]
 
 STOPPERS: list[Stopper] = []
 
+Locker = Callable[[Project], None]
+
+LOCKERS: list[Locker] = []
+
 
 def stop_all(project: Project, actor: Actor) -> None:
     """Nothing of it is locked yet."""
     for stop in STOPPERS:
         stop(project, actor)
+
+
+def lock_all(project: Project) -> None:
+    """The project is locked, and nothing of it is deleted yet: rows of theirs that others lock
+    before they look at what belongs to them."""
+    for lock in LOCKERS:
+        lock(project)

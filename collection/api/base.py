@@ -1,5 +1,7 @@
 """What every endpoint about repositories and collections stands on, and who sees what of them."""
 
+from collections.abc import Sequence
+
 from django.core.exceptions import PermissionDenied
 from django.db.models import Q
 from django.http import Http404
@@ -11,6 +13,7 @@ from rest_framework.status import HTTP_201_CREATED
 from collection.access import may_collect_all, visible_runs
 from collection.models import Branch, BulkCollectionResult, BulkCollectionRun, Repository
 from collection.querysets import CollectionQuerySet, CollectionResultQuerySet, RepositoryQuerySet
+from collection.services.tallies import tallies
 from glossary_site.api.views import ApiView
 from glossary_site.people.models import User
 from projects.access import OPERATOR, Action, project_for, visible_projects
@@ -87,12 +90,22 @@ class CollectionView(ApiView):
         """Of a collection over all projects, a member sees what is theirs; of one of a project,
         everything is."""
         results: CollectionResultQuerySet = BulkCollectionResult.objects.filter(run=self.run())
-        return results.filter(seen_by(self.actor)).select_related("repository")
+        return results.filter(seen_by(self.actor) or Q()).select_related("repository")
+
+    def as_seen(self, runs: Sequence[BulkCollectionRun]) -> Sequence[BulkCollectionRun]:
+        """With the counts of the targets that the asker may see; they are not to be saved."""
+        counts = tallies(runs, only=seen_by(self.actor))
+        for run in runs:
+            tally = counts[run.pk]
+            run.total_targets, run.failed_count = tally.total, tally.failed
+            run.completed_count = run.success_count = tally.succeeded
+            run.new_commits = tally.new_commits
+        return runs
 
 
-def seen_by(actor: User) -> Q:
-    """The results of repositories that somebody may see, those for all among them."""
+def seen_by(actor: User) -> Q | None:
+    """The results of repositories that somebody may see, those for all among them; None: all."""
     if may_collect_all(actor):
-        return Q()
+        return None
     mine = visible_projects(actor).values("pk")
     return Q(repository__project__in=mine) | Q(repository__project__isnull=True)

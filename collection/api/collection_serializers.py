@@ -16,7 +16,7 @@ MOST_BRANCHES = 100
 
 
 class CollectionSerializer(serializers.ModelSerializer[BulkCollectionRun]):
-    """A bulk collection. Its counts are those of all its targets, also where you see only some."""
+    """A bulk collection. Of one over all projects, the counts are those of the targets you see."""
 
     project = serializers.IntegerField(
         source="project_id", read_only=True, allow_null=True, help_text="Null: of all projects."

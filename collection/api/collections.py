@@ -1,6 +1,8 @@
 """Bulk collections: start, list, look at, cancel, try failed targets again, do the rest."""
 
 from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 from django.urls import reverse
@@ -10,6 +12,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.status import HTTP_201_CREATED
 
+from collection.access import may_collect_all
 from collection.api.base import LOCATION, TAG, CollectionView
 from collection.api.collection_serializers import (
     CollectionResultSerializer,
@@ -53,13 +56,14 @@ class CollectionList(CollectionView):
         summary="The bulk collections of your projects, the newest first",
         description=(
             "Also those over all projects that have a target in one of yours; people who may "
-            "collect everything see every one."
+            "collect everything see every one. Its counts are those of the targets that you see."
         ),
         responses={200: CollectionSerializer(many=True)},
         errors=[400, 404],
     )
     def get(self, request: Request) -> Response:
-        return self.page_of(self.runs(), CollectionSerializer)
+        page: Any = self.paginate_queryset(self.filter_queryset(self.runs()))
+        return self.get_paginated_response(CollectionSerializer(self.as_seen(page), many=True).data)
 
     @operation(
         "collections_start",
@@ -98,7 +102,8 @@ class CollectionDetail(CollectionView):
         errors=[404],
     )
     def get(self, request: Request, run_id: UUID) -> Response:
-        return Response(CollectionSerializer(self.run()).data)
+        (run,) = self.as_seen([self.run()])
+        return Response(CollectionSerializer(run).data)
 
     @operation(
         "collections_cancel",
@@ -174,7 +179,19 @@ class CollectionSummary(CollectionView):
         errors=[404],
     )
     def get(self, request: Request, run_id: UUID) -> Response:
-        return Response(CollectionSummarySerializer(summary(self.run())).data)
+        run = self.run()
+        told = summary(run)
+        if run.project_id is None and not may_collect_all(self.actor):
+            (seen,) = self.as_seen([run])
+            told = replace(
+                told,
+                total_targets=seen.total_targets,
+                success_count=seen.success_count,
+                failed_count=seen.failed_count,
+                pending_count=seen.pending_count,
+                new_commits=seen.new_commits,
+            )
+        return Response(CollectionSummarySerializer(told).data)
 
 
 def repositories_of(project: Project | None, ids: Sequence[int]) -> list[Repository]:

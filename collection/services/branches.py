@@ -17,6 +17,7 @@ from collection.origins.data import Heads, OriginProblem
 from glossary_site.errors import Refusal
 from glossary_site.jobs.payloads import storable
 from glossary_site.observe.masking import mask
+from projects.models import Project
 
 # More are not followed: each is a target of its own in every collection.
 MOST_BRANCHES = 500
@@ -42,9 +43,18 @@ def matching_branches(repository: Repository, heads: Heads) -> list[str]:
     return match(repository, heads).names
 
 
+def followed_by(repository: Repository) -> list[str]:
+    """Its names and patterns of branches. The branch that its documents are read from is among
+    them, whatever people chose: without its commits nobody could say when a document changed."""
+    patterns = repository.branch_patterns or [DEFAULT_BRANCH]
+    if not repository.document_patterns:
+        return list(patterns)
+    return [*patterns, repository.document_branch or DEFAULT_BRANCH]
+
+
 def match(repository: Repository, heads: Heads) -> Matching:
     default = default_of(heads, before=repository.default_branch)
-    wanted = Wanted(repository.branch_patterns, default)
+    wanted = Wanted(followed_by(repository), default)
     found = sorted(filter(wanted, heads.branches), key=wanted.order)
     fitting = [name for name in found if len(name) <= BRANCH_LENGTH]
     return Matching(
@@ -66,14 +76,12 @@ def default_of(heads: Heads, *, before: str = "") -> str:
 
 
 class Wanted:
-    """`*` stands for any characters, also “/”, and `?` for one; `HEAD` for the default branch, and
-    so does an empty list."""
+    """`*` stands for any characters, also “/”, and `?` for one; `HEAD` for the default branch."""
 
     def __init__(self, patterns: Collection[str], default: str) -> None:
         self._default = default
         self._names = dict.fromkeys(
-            (default if pattern == DEFAULT_BRANCH else pattern)
-            for pattern in patterns or [DEFAULT_BRANCH]
+            (default if pattern == DEFAULT_BRANCH else pattern) for pattern in patterns
         )
         # The library's expressions are matched in one go, however many stars there are.
         self._globs = {
@@ -134,7 +142,7 @@ def mark_branches(repository: Repository) -> None:
     """After another wish: those that are known and there are followed, or are not."""
     known = list(repository.branches.exclude(state=BranchState.GONE))
     names = [branch.name for branch in known]
-    wanted = Wanted(repository.branch_patterns, repository.default_branch)
+    wanted = Wanted(followed_by(repository), repository.default_branch)
     followed = sorted(filter(wanted, names), key=wanted.order)[:MOST_BRANCHES]
     _mark(known, followed=followed, there=names)
 
@@ -146,6 +154,13 @@ def lock_repository(repository: Repository, *, to_delete: bool = False) -> Repos
     if row is None:
         raise Refusal("repository_gone", _("The repository was removed meanwhile."), status=404)
     return row
+
+
+def lock_repositories(project: Project) -> None:
+    """Of a project that is being deleted: a collection comes to the end of what it writes, and then
+    finds them gone."""
+    rows = Repository.objects.select_for_update().filter(project=project).order_by("pk")
+    list(rows.values_list("pk"))
 
 
 def state_of(heads: Heads) -> State:

@@ -79,13 +79,7 @@ def complete(run: BulkCollectionRun) -> bool:
     recount(run)
     running.update(status=RunStatus.COMPLETED, completed_at=timezone.now())
     run.refresh_from_db()
-    news.happened(
-        run,
-        news.COMPLETED,
-        succeeded=run.success_count,
-        failed=run.failed_count,
-        new_commits=run.new_commits,
-    )
+    news.happened(run, news.COMPLETED)
     return True
 
 

@@ -11,7 +11,7 @@ from collection import repository_news
 from collection.choices import DEFAULT_BRANCH, BranchState, RunStatus
 from collection.identities import Identity, People
 from collection.models import Branch, BulkCollectionResult, Commit, CommitPath
-from collection.services.branches import Wanted, lock_repository
+from collection.services.branches import Wanted, followed_by, lock_repository
 from glossary_site.errors import Refusal
 from glossary_site.jobs.services import audit
 from glossary_site.live.services import publish
@@ -141,13 +141,14 @@ def _is_not_in_hand(branch: Branch) -> None:
 
 
 def _stop_following(branch: Branch) -> None:
-    """Its name is taken out of those to follow; where a pattern asks for it, or it is the default
-    branch of a repository that names none, the next collection would follow it again."""
+    """Its name is taken out of those to follow; where a pattern or the documents ask for it, or it
+    is the default branch of a repository that names none, it would be followed again."""
     if branch.state != BranchState.FOLLOWED:
         return
     repository = branch.repository
-    left = [name for name in repository.branch_patterns if name != branch.name]
-    if not left or Wanted(left, repository.default_branch)(branch.name):
+    before = repository.branch_patterns
+    repository.branch_patterns = left = [name for name in before if name != branch.name]
+    if not left or Wanted(followed_by(repository), repository.default_branch)(branch.name):
         raise Refusal(
             "branch_wanted",
             _(
@@ -156,7 +157,6 @@ def _stop_following(branch: Branch) -> None:
             )
             % {"repository": repository.name},
         )
-    if left != repository.branch_patterns:
-        repository.branch_patterns = left
+    if left != before:
         repository.save(update_fields=["branch_patterns", "updated_at"])
     branch.state = BranchState.LEFT_OUT

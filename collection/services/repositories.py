@@ -265,7 +265,7 @@ def _save_changed(
         for key, value in UNKNOWN.items():
             setattr(row, key, value)
     row.save()
-    if "branch_patterns" in changed:
+    if {"branch_patterns", "document_patterns", "document_branch"} & set(changed):
         mark_branches(row)
     if "since" in changed and _is_earlier(row.since, before["since"]):
         # Behind the checkpoint nothing would be looked for.

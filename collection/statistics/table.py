@@ -32,17 +32,13 @@ class Line:
 
 
 def lines_of(found: Statistics) -> list[Line]:
-    """The newest first. A period in which nothing happened has a line as well, unless groups are
-    counted: then it would say that about each of them."""
+    """The newest first. Where nothing happened the chart shows it; a line of zeros would only be in
+    the way."""
     if found.by == By.NONE:
         return [
-            Line(
-                period,
-                period_label(found.per, period),
-                Group(),
-                found.by_period.get(period, Figures()),
-            )
+            Line(period, period_label(found.per, period), Group(), found.by_period[period])
             for period in reversed(found.periods)
+            if period in found.by_period
         ]
     lines = [
         Line(

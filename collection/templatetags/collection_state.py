@@ -14,6 +14,9 @@ from glossary_site.templatetags.site import badge
 
 register = template.Library()
 
+# Statistics begin here, unless somebody asks for more: a long history takes its time to count.
+A_YEAR = timedelta(days=365)
+
 # An icon and words beside the colour: each is enough to tell a state.
 STATES = {
     State.NEW: ("", "clock"),
@@ -106,3 +109,8 @@ def door(run: BulkCollectionRun) -> str:
 @register.filter
 def short_sha(sha: str) -> str:
     return sha[:10]
+
+
+@register.simple_tag
+def a_year_ago() -> str:
+    return (timezone.localdate() - A_YEAR).isoformat()

@@ -12,7 +12,8 @@ from django.views.decorators.http import require_safe
 
 from collection.access import runs_of
 from collection.models import BulkCollectionRun, Repository
-from collection.views.tallies import Tally, tallies
+from collection.services.tallies import Tally, tallies
+from collection.views.finding import seen_of_all
 from glossary_site.pages import Column, Listing, render_page, wants_part
 from projects.access import Action, project_for
 from projects.models import Project
@@ -45,7 +46,7 @@ def collection_list(request: HttpRequest, project_id: int) -> HttpResponse:
     runs = runs_of(project).select_related("actor")
     listing = Listing(request, runs, COLUMNS, default="-started", page_size=PAGE_SIZE)
     page = list(listing.page)
-    counts = tallies(request.user, project, page)
+    counts = tallies(page, only=seen_of_all(request.user, project))
     context |= {
         "part": "runs",
         "listing": listing,

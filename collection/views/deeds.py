@@ -141,6 +141,7 @@ def _url_of(request: HttpRequest, project: Project, run_id: str | None) -> str:
 def _back(request: HttpRequest, project: Project) -> str:
     """To the page that the button was on."""
     wanted = request.POST.get("next", "")
-    if url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):
+    # With a stroke: anything else could be taken for the name of a page.
+    if wanted.startswith("/") and url_has_allowed_host_and_scheme(wanted, allowed_hosts=None):
         return wanted
     return reverse("collection-runs", args=[project.pk])

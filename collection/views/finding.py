@@ -73,12 +73,13 @@ def may_steer(actor: Actor, project: Project, run: BulkCollectionRun) -> bool:
 
 def seen_in(actor: Actor, project: Project, run: BulkCollectionRun) -> Q | None:
     """Which results of a collection these pages show; None: all."""
-    if run.project_id is not None or may_collect_all(actor):
+    return None if run.project_id is not None else seen_of_all(actor, project)
+
+
+def seen_of_all(actor: Actor, project: Project) -> Q | None:
+    """Which results of collections over all projects; None: all."""
+    if may_collect_all(actor):
         return None
-    return of_project(project)
-
-
-def of_project(project: Project) -> Q:
     return Q(repository__project=project) | Q(repository__project__isnull=True)
 
 

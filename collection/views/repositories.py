@@ -15,7 +15,8 @@ from collection.access import may_collect_all, runs_of
 from collection.choices import BranchState
 from collection.models import Branch, BulkCollectionRun, Commit, Repository, RepositoryFile
 from collection.querysets import RepositoryQuerySet
-from collection.views.tallies import tallies
+from collection.services.tallies import tallies
+from collection.views.finding import seen_of_all
 from glossary_site.pages import Column, Listing, query_of, render_page
 from projects.access import Action, Actor, project_for
 from projects.models import Project
@@ -130,6 +131,6 @@ def running_context(actor: Actor, project: Project) -> dict[str, Any]:
         return {"running": None}
     return {
         "running": run,
-        "running_tally": tallies(actor, project, [run])[run.pk],
+        "running_tally": tallies([run], only=seen_of_all(actor, project))[run.pk],
         "now": timezone.now(),
     }

@@ -16,8 +16,8 @@ from django.views.decorators.http import require_safe
 from collection.choices import ResultStatus
 from collection.models import BulkCollectionRun
 from collection.services.summaries import standing
-from collection.views.finding import may_steer, run_of, seen_in
-from collection.views.tallies import Tally, tallies
+from collection.services.tallies import Tally, tallies
+from collection.views.finding import may_steer, run_of, seen_in, seen_of_all
 from glossary_site.jobs.models import JobRun
 from glossary_site.jobs.reasons import Reason
 from glossary_site.pages import Column, Listing, query_of, wants_part
@@ -56,7 +56,7 @@ def run_page(request: HttpRequest, project_id: int, run_id: UUID) -> HttpRespons
     context = project_context(request, project, "repositories")
     run = run_of(request.user, project, run_id)
     part = _part(request)
-    tally = tallies(request.user, project, [run])[run.pk]
+    tally = tallies([run], only=seen_of_all(request.user, project))[run.pk]
     status = _status(request)
     context |= {
         "part": "runs",

@@ -18,7 +18,7 @@ from projects.intake.files import Draft
 from projects.models import Membership, Project
 from projects.services.documents import lock_documents, store_documents
 from projects.services.terms.copying import copy_lists
-from projects.stopping import stop_all
+from projects.stopping import lock_all, stop_all
 
 # What a clone takes over from the project it is made from.
 SETTINGS = ("description", "language")
@@ -101,6 +101,7 @@ def delete_project(*, project: Project, actor: Actor) -> None:
 def _delete(project: Project, actor: Actor) -> None:
     # Before its feed, as everywhere: those who index are in the middle of some of its documents.
     Project.objects.select_for_update().filter(pk=project.pk).first()
+    lock_all(project)
     lock_documents(project.documents.all())
     _stop_work(project, actor)
     clear_provider(scope=project.stream, actor=author_of(actor))

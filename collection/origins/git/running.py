@@ -38,8 +38,14 @@ CONFIG = {
     ("core", "", "hooksPath"): "/dev/null",
     ("core", "", "fsmonitor"): "false",
     ("core", "", "askPass"): "",
-    # Many versions of the same files are looked at one after the other.
-    ("core", "", "deltaBaseCacheLimit"): "128m",
+    # Enough for many versions of the same files, one after the other; more was no faster. What is
+    # mapped of the packs is given back, too: memory must not grow with the history.
+    ("core", "", "deltaBaseCacheLimit"): "48m",
+    ("core", "", "packedGitWindowSize"): "32m",
+    ("core", "", "packedGitLimit"): "128m",
+    # Comparing texts takes some sixty times their size: a larger file counts as binary, or a small
+    # repository could take all the memory of the machine.
+    ("core", "", "bigFileThreshold"): "32m",
     ("credential", "", "helper"): "",
     ("protocol", "", "version"): "2",
     ("protocol", "ext", "allow"): "never",

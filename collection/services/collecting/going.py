@@ -271,12 +271,10 @@ class Collector:
         if visit.host_keys and visit.host_keys != known == repository.host_keys:
             Repository.objects.filter(pk=repository.pk).update(host_keys=visit.host_keys)
         errands = writing.take_heads(self._run, repository, heads)
-        default = heads.branches.get(repository.default_branch, "")
-        moved = any(each.head == default and each.known != default for each in errands)
         return Orders(
             errands=errands,
             documents=writing.documents_wanted(repository, heads),
-            mailmap=default if moved and repository.project_id is not None else "",
+            mailmap=writing.mailmap_wanted(repository, errands),
         )
 
     def _copy(self, message: Shared) -> frozenset[str]:

@@ -44,16 +44,21 @@ class Errand:
     # Whether this collection has found before that its history was rewritten.
     rewritten: bool
 
+    @property
+    def is_new(self) -> bool:
+        return self.head != self.known or not self.complete
+
 
 @dataclass
 class Orders:
     """What the main thread wants after it has learnt what is there."""
 
+    # Those with news last: while one of them is left to be ended, it is known that there were some.
     errands: Sequence[Errand] = ()
     # The branch and commit whose documents are to be taken; None: they are as they should be.
     documents: tuple[str, str] | None = None
-    # The commit whose mail map is to be read; empty: none.
-    mailmap: str = ""
+    # The branch and commit whose mail map is to be read; None: nobody new can be in the commits.
+    mailmap: tuple[str, str] | None = None
 
 
 # To what is there: orders. To commits: those that are stored. To documents: that they are taken.
@@ -188,9 +193,8 @@ class Visitor:
             orders = self._ask(Answered(visit, heads))
             if not isinstance(orders, Orders) or not orders.errands:
                 return
-            wanted = {each.result.branch_name: each.head for each in orders.errands if _new(each)}
-            if orders.documents is not None:
-                branch, head = orders.documents
+            wanted = {each.result.branch_name: each.head for each in orders.errands if each.is_new}
+            for branch, head in filter(None, (orders.documents, orders.mailmap)):
                 wanted.setdefault(branch, head)
             if wanted:
                 origin.bring(wanted)
@@ -199,18 +203,19 @@ class Visitor:
                 if self._collect(visit, origin, errand):
                     self._tell(Reached(visit, errand))
             collected = self._collect(visit, origin, last)
-            if orders.mailmap:
-                self._tell(Named(visit, origin.mailmap(orders.mailmap)))
+            if orders.mailmap is not None:
+                self._tell(Named(visit, origin.mailmap(orders.mailmap[1])))
             if orders.documents is not None:
                 self._ask(Documents(visit, origin, orders.documents[1]))
-            # Only now: after a crash before this the target is pending, and its documents come.
+            # Only now: after a crash before this the target is pending, and its documents and its
+            # mail map come.
             if collected:
                 self._tell(Reached(visit, last))
 
     def _collect(self, visit: Visit, origin: Origin, errand: Errand) -> bool:
         """Tell everything of one target; its trouble is not that of the others."""
         try:
-            if _new(errand):
+            if errand.is_new:
                 self._tell_left_behind(visit, origin, errand)
                 for batch in origin.history(
                     errand.head,
@@ -254,7 +259,3 @@ class Visitor:
             except queue.Empty:
                 continue
         raise Stopped
-
-
-def _new(errand: Errand) -> bool:
-    return errand.head != errand.known or not errand.complete

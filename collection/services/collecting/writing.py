@@ -66,7 +66,7 @@ def take_heads(run: BulkCollectionRun, repository: Repository, heads: Heads) -> 
                 rewritten=branch.rewritten_at is not None and branch.rewritten_at > run.started_at,
             )
         )
-    return errands
+    return sorted(errands, key=lambda errand: errand.is_new)
 
 
 def _has_stored(branch: Branch, branches: Iterable[Branch]) -> bool:
@@ -301,3 +301,14 @@ def documents_wanted(repository: Repository, heads: Heads) -> tuple[str, str] | 
     if not repository.document_patterns and not repository.documents_key:
         return None
     return branch, head
+
+
+def mailmap_wanted(repository: Repository, errands: Sequence[Errand]) -> tuple[str, str] | None:
+    """The branch and commit to read the mail map from, where commits have come: on any branch there
+    may be people whom it knows. The default branch has it, or else the one that has news."""
+    if repository.project_id is None or not any(errand.is_new for errand in errands):
+        return None
+    heads = {errand.result.branch_name: errand.head for errand in errands}
+    default = repository.default_branch
+    last = errands[-1].result.branch_name
+    return (default, heads[default]) if default in heads else (last, heads[last])

@@ -7,6 +7,7 @@ from django.contrib.auth.models import Permission
 
 from collection.choices import ResultStatus, RunStatus
 from collection.models import BulkCollectionResult, BulkCollectionRun
+from collection.services.ending import succeed
 from glossary_site.jobs.models import JobRun
 from projects.choices import Role
 from tests.collection.api.conftest import refused
@@ -219,8 +220,25 @@ class TestSeeing:
         assert [row["repository_name"] for row in told["results"]] == ["harbour", "atlas"]
         assert "mole" not in as_viewer.get(f"{URL}/{run.pk}/results").content.decode()
         assert as_collector.get(f"{URL}/{run.pk}/results").json()["count"] == 3
-        # The counts are the whole run's.
-        assert as_viewer.get(f"{URL}/{run.pk}").json()["total_targets"] == 3
+
+    def test_of_all_projects_members_are_told_their_counts(
+        self, as_viewer, as_collector, everything, harbour
+    ):
+        """How many branches others have, and how much they work on them, is nobody's business."""
+        run = everything["over_all"]
+        theirs = run.results.get(repository__name="mole")
+        succeed(theirs, new_commits=70)
+        fail(run, harbour)
+        BulkCollectionRun.objects.filter(pk=run.pk).update(new_commits=70)
+        counts = ("total_targets", "success_count", "failed_count", "pending_count", "new_commits")
+        one = f"{URL}/{run.pk}"
+        for client, expected in ((as_viewer, (2, 0, 1, 1, 0)), (as_collector, (3, 1, 1, 1, 70))):
+            listed = client.get(URL).json()["results"][0]
+            for told in (listed, client.get(one).json(), client.get(f"{one}/summary").json()):
+                assert tuple(told[name] for name in counts) == expected
+        # Nothing of it was written.
+        run.refresh_from_db()
+        assert run.total_targets == 3
 
     def test_the_summary_has_the_names_that_programs_know(self, as_viewer, everything):
         run = everything["over_all"]
@@ -229,7 +247,7 @@ class TestSeeing:
         assert told["run_id"] == str(run.pk)
         assert told["started_at_utc"] == "2026-01-06T12:00:00Z"
         assert (told["completed_at_utc"], told["run_status"]) == (None, "running")
-        assert (told["total_targets"], told["pending_count"]) == (3, 3)
+        assert (told["total_targets"], told["pending_count"]) == (2, 2)
         assert (told["success_count"], told["failed_count"], told["new_commits"]) == (0, 0, 0)
 
     def test_results_by_status(self, as_viewer, everything, harbour):

@@ -8,6 +8,7 @@ from django.contrib.auth.models import Permission
 from collection.models import Branch, Repository
 from glossary_site.outbound.allowed import parse_allowed
 from glossary_site.secrets import decrypt
+from projects.choices import Source
 from tests.collection.api.conftest import refused
 from tests.collection.factories import make_branch, make_commit, make_repository
 from tests.factories import make_document, make_project
@@ -266,8 +267,11 @@ class TestRemoving:
     @pytest.mark.parametrize(("asked", "left"), [("", 2), ("?delete_documents=true", 1)])
     def test_its_documents_go_only_when_asked(self, as_owner, url, project, asked, left):
         repository = make_repository(project)
-        make_document(project)
-        repository.files.create(path="a.md", blob="0" * 40, document=make_document(project))
+        # Uploaded by somebody before it was a file of the repository, and come from it.
+        for path, source in (("a.md", Source.UPLOAD), ("b.md", Source.GIT)):
+            document = make_document(project, path)
+            document.versions.update(source=source)
+            repository.files.create(path=path, blob="0" * 40, document=document)
         assert as_owner.delete(f"{url}/{repository.pk}{asked}").status_code == 204
         assert project.documents.count() == left
 

@@ -20,6 +20,7 @@ from collection.services.starting import resume, start
 from glossary_site.errors import Refusal
 from glossary_site.jobs.choices import State
 from glossary_site.jobs.services import transitions
+from glossary_site.live.models import Event
 from projects.access import OPERATOR
 from projects.models import Project
 from projects.services.projects import delete_project
@@ -83,6 +84,30 @@ class TestCancelling:
         assert len(there) < 250
         work_on(resume(run, actor=OPERATOR))
         assert len(shas(repository)) == 250
+
+    def test_one_whose_branches_nobody_knew_yet(self, made, project):
+        """What is resumed are those that are followed, not the default branch."""
+        _, origin = made(branch_patterns=["release/*"])
+        for name in ("release/1", "release/2"):
+            origin.commit({"b.md": name}, branch=name, parents=[origin.head])
+        run = start(actor=OPERATOR, project=project)
+        cancel(run, actor=OPERATOR)
+        again = resume(run, actor=OPERATOR)
+        cancel(again, actor=OPERATOR)
+        run = work_on(resume(again, actor=OPERATOR))
+        assert results(run) == [("release/1", "success", 4), ("release/2", "success", 4)]
+        check_counts(run)
+
+    def test_what_is_known_by_name_is_all_that_is_resumed(self, made, project):
+        _, origin = made(branch_patterns=["release/*"])
+        for name in ("release/1", "release/2"):
+            origin.commit({"b.md": name}, branch=name, parents=[origin.head])
+        collect(project)
+        run = start(actor=OPERATOR, project=project)
+        succeed(run.results.get(branch_name="release/1"), new_commits=0)
+        cancel(run, actor=OPERATOR)
+        run = work_on(resume(run, actor=OPERATOR))
+        assert results(run) == [("release/2", "success", 0)]
 
     def test_it_has_ended_already(self, made, project):
         made()
@@ -170,6 +195,24 @@ class TestCounting:
             make_collection(project, [(repository, "main"), (repository, "main")])
 
 
+def test_each_project_is_told_of_its_own_part(made, project):
+    """And not how much there is in those of others."""
+    made(commits=2)
+    other = make_project()
+    bad = make_repository(other, address="https://git.example.com/gone.git")
+    run = start(actor=OPERATOR)
+    run.results.filter(repository=bad).update(commits_so_far=7)
+    give_up(run.results.get(repository=bad), "Nothing there.")
+    work_on(run)
+    told = Event.objects.filter(type="collection.completed").order_by("stream")
+    parts = [
+        [event.payload[name] for name in ("targets", "succeeded", "failed", "new_commits")]
+        for event in told
+    ]
+    assert parts == [[1, 1, 0, 2], [1, 0, 1, 7]]
+    assert [event.stream.name for event in told] == [project.stream, other.stream]
+
+
 class TestTheSafetyNet:
     def test_one_whose_worker_died_goes_on(self, made, project):
         repository, _ = made()
@@ -211,6 +254,14 @@ class TestTheSafetyNet:
         assert settle() == 1
         run.refresh_from_db()
         assert run.status == RunStatus.COMPLETED
+
+    def test_targets_that_went_with_a_project(self, project):
+        """Deleted while a visit was under way that had just found them again."""
+        run = make_collection(None, [(make_repository(project), "main")])
+        Project.objects.all().delete()
+        assert settle() == 1
+        run.refresh_from_db()
+        assert (run.status, run.total_targets) == (RunStatus.COMPLETED, 0)
 
 
 class TestRetention:

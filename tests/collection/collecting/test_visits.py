@@ -7,12 +7,13 @@ from datetime import timedelta
 from unittest.mock import patch
 
 import pytest
-from django.db import connection
+from django.db import OperationalError, connection
 from django.test.utils import CaptureQueriesContext
 from django.utils import timezone
+from django.utils.translation import get_language
 
 from collection.choices import ResultStatus, RunStatus, State
-from collection.models import Branch, BulkCollectionRun, Repository
+from collection.models import AuthorAlias, Branch, BulkCollectionRun, Repository
 from collection.origins import opening
 from collection.origins.data import OriginProblem
 from collection.origins.data import Stopped as OriginStopped
@@ -232,6 +233,42 @@ class TestAnotherWish:
         assert shas(repository) == list(origin.commits)
 
 
+class TestTheMailMap:
+    MAP = {".mailmap": "Ada Lovelace <ada@example.com> <old@example.com>"}
+
+    def test_commits_on_any_branch_may_be_by_somebody_it_knows(self, made, project):
+        _, origin = two_branches(made)
+        origin.commit(self.MAP)
+        origin.branches["a"] = origin.head
+        collect(project)
+        origin.commit({"b.md": "x"}, branch="a", author=("Ada", "old@example.com"))
+        collect(project)
+        assert AuthorAlias.objects.get().author.name == "Ada Lovelace"
+
+    def test_it_is_read_where_a_kill_came_before(self, made, project):
+        """The branch that had news is the last one to end, and then its map has been read."""
+        _, origin = two_branches(made)
+        origin.commit(self.MAP)
+        origin.branches["a"] = origin.head
+        collect(project)
+        origin.commit({"b.md": "x"}, branch="a", author=("Ada", "old@example.com"))
+        run = start(actor=OPERATOR, project=project)
+        with patch.object(going, "take_mailmap", side_effect=OperationalError("killed")):
+            perform_job(run.job)
+        assert run.results.get(branch_name="a").status == ResultStatus.PENDING
+        work_on(run)
+        assert AuthorAlias.objects.get().author.name == "Ada Lovelace"
+
+    def test_of_a_repository_whose_default_branch_is_not_followed(self, made, project):
+        _, origin = made(branch_patterns=["release/*"])
+        origin.commit(
+            {**self.MAP}, branch="release/1", parents=[origin.head], author=("A", "old@example.com")
+        )
+        run = collect(project)
+        assert results(run) == [("release/1", "success", 4)]
+        assert AuthorAlias.objects.get().author.name == "Ada Lovelace"
+
+
 class TestRemoved:
     @pytest.mark.timeout(30)
     def test_before_its_documents_are_read(self, made, project):
@@ -280,7 +317,7 @@ class TestWhatCannotBeWritten:
         project.language = "ja"
         project.save()
         made(commits=0)
-        with patch.object(writing, "_", lambda text: f"{writing.get_language()}: {text}"):
+        with patch.object(writing, "_", lambda text: f"{get_language()}: {text}"):
             run = collect(project)
         assert run.results.get().note == "ja: The repository is empty."
 
@@ -325,7 +362,7 @@ class TestStopping:
 def test_repositories_that_wait_for_their_host_cost_nothing(made, project, settings):
     settings.COLLECTION_PER_HOST = 1
     queries = []
-    for number in (5, 15):
+    for number in (5, 25):
         for _repository in range(number):
             made()
         with CaptureQueriesContext(connection) as captured:
@@ -333,4 +370,4 @@ def test_repositories_that_wait_for_their_host_cost_nothing(made, project, setti
         assert run.success_count == run.total_targets
         queries.append(len(captured))
         Repository.objects.all().delete()
-    assert queries[1] < 4 * queries[0]
+    assert queries[1] < 6 * queries[0]

@@ -347,6 +347,13 @@ class TestOddCommits:
         assert self.one(origin, brought()).subject == "true"
 
 
+def test_a_text_that_is_too_large_to_compare(source, brought, origin):
+    source.commit("main", {"a": b"x\n" * 17 * 1024 * 1024, "b": b"1\n"})
+    source.write()
+    (commit,) = all_of(origin.history(brought()))
+    assert commit.additions == 1
+
+
 def test_an_attribute_in_the_repository_changes_nothing(source, brought, origin):
     source.commit("main", {".gitattributes": b"*.txt binary\n", "a.txt": b"1\n2\n"})
     source.write()

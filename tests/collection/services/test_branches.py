@@ -45,6 +45,20 @@ class TestMatching:
         assert matching_branches(repository, heads("main", "next")) == ["main"]
 
     @pytest.mark.parametrize(
+        ("branch", "matching"),
+        [("docs", ["docs", "next"]), ("next", ["next"]), ("", ["main", "next"])],
+    )
+    def test_the_branch_of_documents_is_followed_with_the_others(
+        self, repository, branch, matching
+    ):
+        repository.document_patterns, repository.document_branch = ["*.md"], branch
+        there = heads("main", "docs", "next", "other")
+        assert matching_branches(follow(repository, "next"), there) == matching
+        # Without documents nobody asks for it.
+        repository.document_patterns = []
+        assert matching_branches(repository, there) == ["next"]
+
+    @pytest.mark.parametrize(
         ("patterns", "matching"),
         [
             (["next"], ["next"]),

@@ -3,18 +3,33 @@
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from typing import Any
+from unittest.mock import patch
 
 import pytest
-from django.db import connection, connections
+from django.db import connection, connections, transaction
 
 from collection.choices import ResultStatus, RunStatus
-from collection.models import BulkCollectionRun, Commit, Repository
+from collection.identities import Identity
+from collection.models import AuthorAlias, BulkCollectionRun, Commit, Repository
+from collection.services import authors
+from collection.services.authors import merge_authors
+from collection.services.documents.writing import Writer
+from collection.services.ending import cancel, complete, succeed
 from collection.services.repositories import add_repository, change_repository, remove_repository
 from collection.services.starting import start
 from glossary_site.errors import Refusal
+from glossary_site.live.models import Event
 from projects.access import OPERATOR
-from tests.collection.factories import make_repository
+from projects.services.projects import delete_project
+from tests.collection.factories import (
+    make_branch,
+    make_collection,
+    make_commit,
+    make_commits,
+    make_repository,
+)
 from tests.collection.made import MemoryOrigin
 from tests.collection.working import answering, work_on
 
@@ -169,3 +184,142 @@ def test_a_repository_goes_while_its_documents_are_read(project):
     run.refresh_from_db()
     assert (run.status, run.total_targets, run.success_count) == (RunStatus.COMPLETED, 1, 1)
     assert not project.documents.exists()
+
+
+def stalled(module: Any, name: str, *, at: threading.Event, first: bool = False) -> Any:
+    """Its first call takes a while, at its end or as it begins: whoever waits for what is locked by
+    then has the time to get in the way."""
+    real = getattr(module, name)
+
+    def stall() -> None:
+        if not at.is_set():
+            at.set()
+            threading.Event().wait(0.3)
+
+    def slow(*arguments: Any, **more: Any) -> Any:
+        if first:
+            stall()
+        done = real(*arguments, **more)
+        stall()
+        return done
+
+    return patch.object(module, name, slow)
+
+
+def test_a_collection_is_stopped_while_its_documents_are_stored(project, caplog):
+    """Who stores them has the feed, and looks at the job at the end; who stops it has both."""
+    repository = make_repository(project, document_patterns=["*.md"])
+    origin = MemoryOrigin()
+    origin.commit({"a.md": "# A\n"})
+    run = start(actor=OPERATOR, project=project)
+    stored = threading.Event()
+    with (
+        answering({repository.pk: origin}),
+        stalled(Writer, "_row", at=stored),
+    ):
+        thread = collecting(run)
+        assert stored.wait(20)
+        # SQLite may let them all in only when there is nothing left to stop.
+        with suppress(Refusal):
+            cancel(run, actor=OPERATOR)
+        thread.join(30)
+    assert not thread.is_alive()
+    run.refresh_from_db()
+    assert run.status in (RunStatus.CANCELLED, RunStatus.COMPLETED)
+    assert "deadlock" not in caplog.text
+
+
+def test_a_project_is_deleted_while_commits_are_written(project):
+    """The deletion waits for the repository before it touches anything of it."""
+    branch = make_branch(make_repository(project))
+    make_commits(branch, 3)
+    failed: list[BaseException] = []
+
+    def delete() -> None:
+        try:
+            delete_project(project=project, actor=OPERATOR)
+        except BaseException as error:
+            failed.append(error)
+        finally:
+            connections.close_all()
+
+    deleting = threading.Thread(target=delete)
+    with transaction.atomic():
+        rows = Repository.objects.select_for_update(no_key=True)
+        assert rows.filter(pk=branch.repository_id).exists()
+        deleting.start()
+        deleting.join(0.5)
+        make_commit(branch)
+    deleting.join(20)
+    assert not failed
+    assert not Commit.objects.exists()
+
+
+def test_people_are_merged_while_a_mail_map_is_read(project, caplog):
+    """Both change the same names, and the persons behind them."""
+    repository = make_repository(project)
+    origin = MemoryOrigin()
+    for name in ("Ada", "Bea", "Cid", "Dan"):
+        origin.commit({".mailmap": "Ada <a@x> <c@x>"}, author=(name, f"{name[0].lower()}@x"))
+    with answering({repository.pk: origin}):
+        work_on(start(actor=OPERATOR, project=project))
+        origin.commit({".mailmap": "Bea <b@x> <c@x>"})
+        run = start(actor=OPERATOR, project=project)
+        named = threading.Event()
+        with stalled(authors, "_authors", at=named, first=True):
+            thread = collecting(run)
+            assert named.wait(20)
+            others = [Identity("Cid", "c@x"), Identity("Dan", "d@x")]
+            merge_authors(
+                project=project, into=Identity("Bea", "b@x"), identities=others, actor=OPERATOR
+            )
+            thread.join(30)
+    assert not thread.is_alive()
+    run.refresh_from_db()
+    assert run.status == RunStatus.COMPLETED
+    assert "deadlock" not in caplog.text
+    aliases = AuthorAlias.objects.order_by("name").values_list("name", "author__name")
+    assert list(aliases) == [("Cid", "Bea"), ("Dan", "Bea")]
+
+
+def test_a_project_is_deleted_while_a_mail_map_is_read(project, caplog):
+    repository = make_repository(project)
+    origin = MemoryOrigin()
+    origin.commit({".mailmap": "Ada <a@x> <ada@example.com>"})
+    run = start(actor=OPERATOR)
+    named = threading.Event()
+    with (
+        answering({repository.pk: origin}),
+        stalled(authors, "_proper_names", at=named),
+    ):
+        thread = collecting(run)
+        assert named.wait(20)
+        delete_project(project=project, actor=OPERATOR)
+        thread.join(30)
+    assert not thread.is_alive()
+    run.refresh_from_db()
+    assert (run.status, run.total_targets) == (RunStatus.COMPLETED, 0)
+    assert "deadlock" not in caplog.text
+
+
+@pytest.mark.parametrize("number", range(5))
+def test_stopped_and_completed_at_once(project, number):
+    """Never both."""
+    repository = make_repository(project)
+    run = make_collection(project, [(repository, "main")])
+    succeed(run.results.get(), new_commits=0)
+
+    def finish() -> bool:
+        with transaction.atomic():
+            return complete(BulkCollectionRun.objects.get(pk=run.pk))
+
+    deeds = [finish, lambda: cancel(BulkCollectionRun.objects.get(pk=run.pk), actor=OPERATOR)]
+    outcomes = at_once(*(reversed(deeds) if number % 2 else deeds))
+    completed, cancelled = reversed(outcomes) if number % 2 else outcomes
+    run.refresh_from_db()
+    if completed is True:
+        assert (run.status, cancelled.code) == (RunStatus.COMPLETED, "collection_not_running")
+    else:
+        assert (run.status, completed) == (RunStatus.CANCELLED, False)
+    types = Event.objects.filter(type__startswith="collection.").values_list("type", flat=True)
+    assert list(types) == [f"collection.{run.status}"]

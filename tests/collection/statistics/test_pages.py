@@ -2,12 +2,14 @@
 
 import csv
 import io
+import re
 from datetime import timedelta
 
 import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
+from django.utils import timezone
 
 from collection.choices import Kind
 from collection.models import RepositoryFile
@@ -52,6 +54,16 @@ class TestStatistics:
         assert found.context["found"].totals.commits == 3
         for piece in ("+3,000", "−60", "Commits per week", "2026-01-05", 'role="img"', "Ada"):
             assert piece in found.text, piece
+
+    def test_the_tab_begins_with_the_last_year(self, project, main, reading):
+        """In the filter, where everybody sees it and can take it away."""
+        now = timezone.now()
+        for days in (10, 400):
+            make_commit(main, committed_date=now - timedelta(days=days))
+        (since,) = re.findall(r'/statistics/\?since=([-0-9]+)"', page(reading, project).text)
+        found = page(reading, project, since=since)
+        assert found.context["found"].totals.commits == 1
+        assert f'name="since" value="{since}"' in found.text
 
     @pytest.mark.parametrize("by", ["none", "author", "repository", "branch"])
     @pytest.mark.parametrize("per", ["week", "month"])
@@ -134,7 +146,8 @@ class TestExport:
             for line in shown
         ]
         assert rows[1:] == expected
-        assert rows[2] == ["2026-01-19", "0", "0", "0"]
+        # The weeks between in which nothing happened have no line.
+        assert [row[0] for row in rows[1:]] == ["2026-01-26", "2026-01-05"]
 
     def test_formulas_are_defused(self, project, main, reading):
         make_commit(main, author_name="=cmd|' /C calc'!A0", author_email="+1\t2@x")

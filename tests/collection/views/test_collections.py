@@ -166,8 +166,9 @@ class TestStarting:
         page = send(editing, "collection-start", project.pk, repository=repository.pk, next=back)
         assert page.redirect_chain[-1][0] == back
 
-    def test_and_never_to_another_site(self, editing, project):
-        page = send(editing, "collection-start", project.pk, next="https://example.com/")
+    @pytest.mark.parametrize("where", ["https://example.com/", "//example.com", "-1", "x\0"])
+    def test_and_never_to_another_site(self, editing, project, where):
+        page = send(editing, "collection-start", project.pk, next=where)
         assert page.redirect_chain[-1][0] == reverse("collection-runs", args=[project.pk])
 
     def test_with_nothing_to_collect(self, editing, project):

@@ -188,7 +188,7 @@ class TestDeeds:
         run = make_collection(project, [(repository, "main")], status=RunStatus.COMPLETED)
         for deed in ("retry", "resume"):
             page = send(editing, f"collection-{deed}", project.pk, run.pk)
-            assert "There is nothing left to collect" in page.text
+            assert "There is nothing left of it to collect" in page.text
         assert BulkCollectionRun.objects.count() == 1
 
     @pytest.mark.parametrize("deed", ["cancel", "retry", "resume"])

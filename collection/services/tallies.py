@@ -1,4 +1,5 @@
-"""The counts of collections, as a project sees them."""
+"""The counts of collections, as somebody sees them: of one over all projects, how much the others
+have is not for everybody."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,12 +7,8 @@ from uuid import UUID
 
 from django.db.models import Count, Q, Sum
 
-from collection.access import may_collect_all
 from collection.choices import ResultStatus
 from collection.models import BulkCollectionResult, BulkCollectionRun
-from collection.views.finding import of_project
-from projects.access import Actor
-from projects.models import Project
 
 
 @dataclass(frozen=True)
@@ -39,13 +36,16 @@ class Tally:
         return round(100 * self.failed / self.total, 2) if self.total else 0
 
 
-def tallies(actor: Actor, project: Project, runs: Sequence[BulkCollectionRun]) -> dict[UUID, Tally]:
+NOTHING = Tally(0, 0, 0, 0)
+
+
+def tallies(runs: Sequence[BulkCollectionRun], *, only: Q | None) -> dict[UUID, Tally]:
     """Of each. Those of a project's own are in its row; of one over all projects, the targets that
-    this project sees are counted, in one query for all."""
-    everything = may_collect_all(actor)
-    partly = [run.pk for run in runs if run.project_id is None and not everything]
-    counted = _counted(project, partly) if partly else {}
-    return {run.pk: counted.get(run.pk) or _of_row(run) for run in runs}
+    are seen (`only`; None: all) are counted, in one query for all."""
+    partly = [run.pk for run in runs if run.project_id is None and only is not None]
+    counted = _counted(only, partly) if only is not None and partly else {}
+    seen = dict.fromkeys(partly, NOTHING) | counted
+    return {run.pk: seen.get(run.pk) or _of_row(run) for run in runs}
 
 
 def _of_row(run: BulkCollectionRun) -> Tally:
@@ -57,8 +57,8 @@ def _of_row(run: BulkCollectionRun) -> Tally:
     )
 
 
-def _counted(project: Project, ids: Sequence[UUID]) -> dict[UUID, Tally]:
-    results = BulkCollectionResult.objects.filter(of_project(project), run__in=ids)
+def _counted(only: Q, ids: Sequence[UUID]) -> dict[UUID, Tally]:
+    results = BulkCollectionResult.objects.filter(only, run__in=ids)
     rows = (
         results.order_by()
         .values("run")
