@@ -3,7 +3,6 @@
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
-from sys import intern
 from typing import Any
 from urllib.parse import quote
 
@@ -17,7 +16,7 @@ from collection.origins.data import (
     Touch,
 )
 from collection.origins.hosted import GITHUB, Place
-from collection.origins.hosts import graphql, reading, words
+from collection.origins.hosts import github_rows, graphql, reading, words
 from collection.origins.hosts.base import (
     MOST_BRANCHES,
     MOST_COMMITS,
@@ -27,6 +26,7 @@ from collection.origins.hosts.base import (
     HostedOrigin,
     content_limit,
 )
+from collection.origins.hosts.github_rows import Graph
 from collection.origins.hosts.http import Answer, Api, Token
 from collection.origins.hosts.ordering import Link, Progress, parents_first
 from collection.origins.hosts.paging import PER_PAGE
@@ -38,7 +38,6 @@ GHE = ".ghe.com"
 RIGHT = "Contents: Read-only"
 RAW = "application/vnd.github.raw+json"
 BASES = re.compile(r"(/api/v3)?/(repos/[^/]+/[^/]+|repositories/[0-9]+)")
-REGULAR = ("100644", "100755", "100664")
 MOST_FOLDERS = 5_000
 STORED_AT_ONCE = 1_000
 MAX_MAILMAP = 1024 * 1024
@@ -46,9 +45,6 @@ MAX_MAILMAP = 1024 * 1024
 SINGLE_COMMITS_AT_ONCE = 10
 # Requests that are left to others when there are few.
 RESERVE = 10
-
-# Commit → parents.
-Graph = dict[str, tuple[str, ...]]
 
 
 class GitHubOrigin(HostedOrigin):
@@ -167,7 +163,7 @@ class GitHubOrigin(HostedOrigin):
             total = reading.lines(compared.get("total_commits"))
             if to_read:
                 self._check_quota(total)
-            commits = _parents(reading.rows(compared.get("commits")))
+            commits = github_rows.parents_of(reading.rows(compared.get("commits")))
             graph.update(commits)
             if len(graph) >= total:
                 # Oldest first here, and newest first in the list of all.
@@ -183,7 +179,7 @@ class GitHubOrigin(HostedOrigin):
         graph: Graph = {}
         # 404 and 422: no such commit; 409: not a single one.
         for page in self._api.pages("/commits", asked, most=MOST_COMMITS, gone=(404, 409, 422)):
-            graph.update(_parents(page))
+            graph.update(github_rows.parents_of(page))
             if to_read:
                 self._check_quota(len(graph))
         return graph
@@ -214,12 +210,15 @@ class GitHubOrigin(HostedOrigin):
 
     def _details(self, shas: Sequence[str], graph: Graph) -> list[CommitData]:
         if not self._known_to_host:
-            return [_from_rest(self._single(sha), sha, graph[sha]) for sha in shas]
+            return [github_rows.from_rest(self._single(sha), sha, graph[sha]) for sha in shas]
         answer = self._asked(graphql.commits_question(self._owner, self._name, shas))
         found = [answer.get(f"c{number}") for number in range(len(shas))]
         if None in found:
             raise words.commit_gone(self._api.host)
-        return [_from_graphql(row, sha, graph[sha]) for sha, row in zip(shas, found, strict=True)]
+        return [
+            github_rows.from_graphql(row, sha, graph[sha])
+            for sha, row in zip(shas, found, strict=True)
+        ]
 
     def _single(self, sha: str) -> Any:
         answer = self._api.get(f"/commits/{sha}", fine=(404, 422))
@@ -274,7 +273,7 @@ class GitHubOrigin(HostedOrigin):
         if tree.get("truncated") is True:
             found = list(self._walk(head))
         else:
-            found = list(_regular(reading.rows(tree.get("tree")), ""))
+            found = list(github_rows.regular_files(reading.rows(tree.get("tree")), ""))
         return sorted(found, key=lambda file: file.path)
 
     def _walk(self, head: str) -> Iterator[FileData]:
@@ -289,7 +288,7 @@ class GitHubOrigin(HostedOrigin):
             count += len(entries)
             if count > MOST_FILES:
                 break
-            yield from _regular(entries, prefix)
+            yield from github_rows.regular_files(entries, prefix)
             waiting += [
                 (reading.sha(entry.get("sha")), f"{prefix}{reading.path(entry.get('path'))}/")
                 for entry in entries
@@ -386,17 +385,6 @@ class GitHubOrigin(HostedOrigin):
         return reading.plain(answer.body) if answer.status == 200 else ""
 
 
-def _parents(rows: list[Any]) -> Graph:
-    # The parent of one is the next one: the text is kept once.
-    return {
-        intern(reading.sha(reading.table(row).get("sha"))): tuple(
-            intern(reading.sha(reading.table(parent).get("sha")))
-            for parent in reading.rows(row.get("parents"))
-        )
-        for row in rows
-    }
-
-
 def _without(order: Sequence[str], stored: Stored) -> list[str]:
     left: list[str] = []
     for start in range(0, len(order), STORED_AT_ONCE):
@@ -411,54 +399,3 @@ def _up_to(order: Iterator[str], last: str, graph: Graph) -> Iterator[Link]:
         yield Link(sha, graph[sha])
         if sha == last:
             return
-
-
-def _regular(entries: list[Any], prefix: str) -> Iterator[FileData]:
-    for entry in map(reading.table, entries):
-        if entry.get("type") == "blob" and entry.get("mode") in REGULAR:
-            yield FileData(
-                prefix + reading.path(entry.get("path")),
-                reading.sha(entry.get("sha")),
-                reading.lines(entry.get("size")),
-            )
-
-
-def _from_graphql(row: Any, sha: str, parents: tuple[str, ...]) -> CommitData:
-    row = reading.table(row)
-    author = reading.table(row.get("author") or {})
-    return _commit(sha, parents, author, row.get("committedDate"), row, row.get("message"))
-
-
-def _from_rest(row: Any, sha: str, parents: tuple[str, ...]) -> CommitData:
-    commit = reading.inner(row, "commit")
-    return _commit(
-        sha,
-        parents,
-        reading.table(commit.get("author") or {}),
-        reading.inner(commit, "committer").get("date"),
-        reading.inner(row, "stats"),
-        commit.get("message"),
-    )
-
-
-def _commit(
-    sha: str,
-    parents: tuple[str, ...],
-    author: Mapping[str, Any],
-    date: Any,
-    stats: Mapping[str, Any],
-    message: Any,
-) -> CommitData:
-    # GitHub counts a merge against its first parent; git log, and so the rest of this site, counts
-    # nothing for it: its lines are those of the commits that it merges.
-    merge = len(parents) > 1
-    return CommitData(
-        sha=sha,
-        parents=parents,
-        author_name=reading.person(author.get("name")),
-        author_email=reading.person(author.get("email")),
-        committed_date=reading.moment(date),
-        additions=0 if merge else reading.lines(stats.get("additions")),
-        deletions=0 if merge else reading.lines(stats.get("deletions")),
-        subject=reading.subject(message),
-    )
