@@ -1,6 +1,8 @@
 import pytest
 from django.test import Client
+from rest_framework.test import APIClient
 
+from glossary_site.people.services import create_token
 from indexing.vectors import pgvector
 from indexing.vectors.cache import cache
 from projects.choices import Role
@@ -55,3 +57,32 @@ def sign_in():
         return client
 
     return make
+
+
+@pytest.fixture
+def program():
+    """A program with a token of the given person; it sends JSON unless told otherwise."""
+
+    def make(user) -> APIClient:
+        client = APIClient()
+        client.default_format = "json"
+        _token, secret = create_token(user=user, name="tests")
+        client.credentials(HTTP_AUTHORIZATION=f"Bearer {secret}")
+        return client
+
+    return make
+
+
+@pytest.fixture
+def as_owner(program, owner) -> APIClient:
+    return program(owner)
+
+
+@pytest.fixture
+def as_editor(program, editor) -> APIClient:
+    return program(editor)
+
+
+@pytest.fixture
+def as_viewer(program, viewer) -> APIClient:
+    return program(viewer)

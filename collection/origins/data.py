@@ -94,6 +94,24 @@ class Stopped(Exception):
     """`stopped()` said so in the middle of it."""
 
 
+class Closing:
+    """Used with `with`."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        raise NotImplementedError
+
+
 class Origin(Protocol):
     """A repository that is spoken with. Used by one thread at a time; close it, or use `with`."""
 

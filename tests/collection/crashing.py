@@ -8,16 +8,12 @@ the commits that git has, each once, the counts must be those of the rows, and t
 of the heads. Prints the number of kills, of targets and of commits.
 """
 
-import os
 import random
-import signal
 import sys
 import tempfile
-import traceback
 from pathlib import Path
 
 import django
-from django.db import connections
 
 django.setup()
 
@@ -38,6 +34,7 @@ from glossary_site.jobs.choices import State  # noqa: E402
 from glossary_site.jobs.services import transitions  # noqa: E402
 from projects.access import OPERATOR  # noqa: E402
 from projects.services.projects import create_project  # noqa: E402
+from tests import children  # noqa: E402
 from tests.collection.git.building import NOON, Source, make_source  # noqa: E402
 from tests.collection.working import WORKER  # noqa: E402
 from tests.jobs.running import perform  # noqa: E402
@@ -48,27 +45,13 @@ COMMITS = 300
 
 def in_child(run: BulkCollectionRun, seconds: float | None) -> bool:
     """The collection's job in a child, killed after so long. True: it was killed."""
-    connections.close_all()
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            if seconds is not None:
-                signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-                signal.setitimer(signal.ITIMER_REAL, seconds)
-            job = jobs_of(run).active().first()
-            if job is not None:
-                perform(job, worker=WORKER)
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    status = os.waitpid(pid, 0)[1]
-    if os.WIFSIGNALED(status):
-        return True
-    assert status == 0, "the execution failed"
-    return False
+
+    def work() -> None:
+        job = jobs_of(run).active().first()
+        if job is not None:
+            perform(job, worker=WORKER)
+
+    return children.in_child(work, seconds)
 
 
 def bury(run: BulkCollectionRun) -> None:

@@ -4,10 +4,8 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from types import TracebackType
-from typing import Self
 
-from collection.origins.data import Batch, CommitData, FileData, Heads, Stored, Touch
+from collection.origins.data import Batch, Closing, CommitData, FileData, Heads, Stored, Touch
 
 FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
 BATCH = 100
@@ -22,7 +20,7 @@ class Made:
     moves: Mapping[str, str]
 
 
-class MemoryOrigin:
+class MemoryOrigin(Closing):
     """Commits are made one after the other with `commit`, and can then be asked for."""
 
     def __init__(self, branch: str = "main") -> None:
@@ -90,17 +88,6 @@ class MemoryOrigin:
         del self.commits[sha]
 
     # What an `Origin` answers
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def heads(self) -> Heads:
         self._note("heads")

@@ -8,18 +8,14 @@ nobody disturbed, and the provider, a process of its own, must have been asked n
 what was on the wire at a kill. Prints the number of kills and of requests.
 """
 
-import os
 import random
-import signal
 import sys
 import tempfile
 import time
-import traceback
 from pathlib import Path
 from typing import Any
 
 import django
-from django.db import connections
 
 django.setup()
 
@@ -35,6 +31,7 @@ from runs.choices import Status  # noqa: E402
 from runs.models import Run  # noqa: E402
 from runs.services.ending import jobs_of  # noqa: E402
 from runs.services.settling import settle  # noqa: E402
+from tests import children  # noqa: E402
 from tests.llm_server import RemoteServer, server_process  # noqa: E402
 from tests.runs.working import make_harbour, perform_job, start_run  # noqa: E402
 
@@ -45,28 +42,13 @@ ON_THE_WAY_SECONDS = 0.7
 
 def in_child(run_id: int, seconds: float | None) -> bool:
     """The run's job in a child, killed after so long. True: it was killed."""
-    connections.close_all()
-    pid = os.fork()
-    if pid == 0:
-        code = 1
-        try:
-            if seconds is not None:
-                signal.signal(signal.SIGALRM, lambda *_: os.kill(os.getpid(), signal.SIGKILL))
-                signal.setitimer(signal.ITIMER_REAL, seconds)
-            run = Run.objects.get(pk=run_id)
-            job = jobs_of(run).active().first()
-            if job is not None:
-                perform_job(job)
-            code = 0
-        except BaseException:
-            traceback.print_exc()
-        finally:
-            os._exit(code)
-    status = os.waitpid(pid, 0)[1]
-    if os.WIFSIGNALED(status):
-        return True
-    assert status == 0, "the execution failed"
-    return False
+
+    def work() -> None:
+        job = jobs_of(Run.objects.get(pk=run_id)).active().first()
+        if job is not None:
+            perform_job(job)
+
+    return children.in_child(work, seconds)
 
 
 def bury(run: Run) -> None:

@@ -4,14 +4,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
-from types import TracebackType
-from typing import Self, TypeVar
+from typing import TypeVar
 
 from django.utils.translation import gettext as _
 
 from collection.choices import Kind, State
 from collection.models import Repository
-from collection.origins.data import Batch, FileData, Heads, OriginProblem, Stored, Touch
+from collection.origins.data import (
+    Batch,
+    Closing,
+    FileData,
+    Heads,
+    OriginProblem,
+    Stored,
+    Touch,
+)
 from collection.origins.git.access import Way, learnt_keys, local_way, ssh_way, web_way
 from collection.origins.git.addresses import (
     clean_local,
@@ -42,7 +49,7 @@ MOST_MOVES = 3
 T = TypeVar("T")
 
 
-class GitOrigin:
+class GitOrigin(Closing):
     def __init__(
         self, repository: Repository, *, stopped: Callable[[], bool] = lambda: False
     ) -> None:
@@ -52,17 +59,6 @@ class GitOrigin:
         self._moved = False
         self._host_keys = repository.host_keys
         self._opened: Git | None = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         if self._opened is not None:

@@ -2,14 +2,12 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Self
 
 from django.conf import settings
 
 from collection.choices import State
 from collection.models import Repository
-from collection.origins.data import FileData, OriginProblem
+from collection.origins.data import Closing, FileData, OriginProblem
 from collection.origins.hosted import Place, place_of
 from collection.origins.hosts import words
 from collection.origins.hosts.http import Api
@@ -26,7 +24,7 @@ TOUCHES_EACH = 20
 MOST_TOUCHED = 1_000
 
 
-class HostedOrigin:
+class HostedOrigin(Closing):
     def __init__(
         self, repository: Repository, *, stopped: Callable[[], bool] = lambda: False
     ) -> None:
@@ -37,17 +35,6 @@ class HostedOrigin:
         self._opened: Api | None = None
         # The tree that was read last: its files are asked for more than once.
         self._tree: tuple[str, list[FileData]] = ("", [])
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         if self._opened is not None:
