@@ -238,5 +238,7 @@
   }
 
   show("connecting");
-  connect();
+  // Not before htmx, which was first to wait for this, hears what is told: on a slow day the socket is
+  // quicker than the scripts that are still to come.
+  document.addEventListener("DOMContentLoaded", connect);
 })();
