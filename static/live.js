@@ -70,6 +70,23 @@
     setTimeout(() => asked.delete(detail.xhr), AGAIN);
   });
 
+  // Nor is a part replaced under somebody's finger: the click would be lost with what was pressed.
+  let pressed = false;
+  const missed = new Set();
+  document.addEventListener("pointerdown", () => { pressed = true; }, true);
+  const released = () => setTimeout(() => {
+    pressed = false;
+    missed.forEach((name) => tell(name));
+    missed.clear();
+  });
+  ["pointerup", "pointercancel"].forEach((type) => document.addEventListener(type, released, true));
+  document.body.addEventListener("htmx:beforeSwap", ({ detail }) => {
+    const type = detail.requestConfig?.triggeringEvent?.type ?? "";
+    if (!pressed || !type.startsWith("live:")) return;
+    detail.shouldSwap = false;
+    missed.add(type.slice("live:".length));
+  });
+
   function isBeingReplaced(name) {
     const hears = `[hx-trigger*="live:${name} "]`;
     return [...asked.values()].some((part) => part.matches(hears) || part.querySelector(hears));

@@ -79,3 +79,22 @@ def test_a_reader_is_told_of_a_new_version(visit, olive, project):
     project.add("log.md", "# Log\n\nStorm.\n")
     page.get_by_role("link", name="Show the new version").click()
     expect(page.get_by_role("main")).to_contain_text("Storm.")
+
+
+def test_nothing_is_replaced_under_a_pressed_finger(visit, olive, project):
+    """A click begins on one element and ends on it: what came in between waits until it is over."""
+    project.add("tides.md", "# Tides\n")
+    page = visit(olive)
+    page.goto(f"{project.url}documents/")
+    wait_until_live(page)
+    link = page.get_by_role("link", name="tides.md")
+    box = link.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 5, box["y"] + 5)
+    page.mouse.down()
+    with page.expect_response(lambda answer: "/documents/" in answer.url):
+        project.add("piers.md", "# Piers\n")
+    page.wait_for_timeout(300)
+    expect(page.get_by_role("link", name="piers.md")).to_have_count(0)
+    page.mouse.up()
+    expect(page.get_by_role("heading", level=1, name="Tides")).to_be_visible()
