@@ -1,11 +1,11 @@
-"""The vocabulary for reading, and the query patterns of the seed by their names."""
+"""The vocabulary for reading: what collections ask the database for, by name."""
 
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, Self
 
 from django.db.models import Count, Max, Q, QuerySet
 
-from collection.choices import BranchState, ResultStatus, RunStatus
+from collection.choices import ResultStatus, RunStatus
 
 if TYPE_CHECKING:
     from projects.models import Project
@@ -15,11 +15,6 @@ class RepositoryQuerySet(QuerySet[Any]):
     def seen_by(self, project: "Project") -> Self:
         """Its own, and those that an operator added for all."""
         return self.filter(Q(project=project) | Q(project__isnull=True))
-
-
-class BranchQuerySet(QuerySet[Any]):
-    def followed(self) -> Self:
-        return self.filter(state=BranchState.FOLLOWED, repository__enabled=True)
 
 
 class CommitQuerySet(QuerySet[Any]):
@@ -58,6 +53,3 @@ class CollectionResultQuerySet(QuerySet[Any]):
 
     def failed(self) -> Self:
         return self.filter(status=ResultStatus.FAILED)
-
-    def ended(self) -> Self:
-        return self.exclude(status=ResultStatus.PENDING)

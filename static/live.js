@@ -73,13 +73,15 @@
   // Nor is a part replaced under somebody's finger: the click would be lost with what was pressed.
   let pressed = false;
   const missed = new Set();
-  document.addEventListener("pointerdown", () => { pressed = true; }, true);
+  document.addEventListener("pointerdown", (event) => { pressed = event.button === 0; }, true);
   const released = () => setTimeout(() => {
     pressed = false;
     missed.forEach((name) => tell(name));
     missed.clear();
   });
   ["pointerup", "pointercancel"].forEach((type) => document.addEventListener(type, released, true));
+  // One that was let go of elsewhere is not heard of.
+  window.addEventListener("blur", released);
   document.body.addEventListener("htmx:beforeSwap", ({ detail }) => {
     const type = detail.requestConfig?.triggeringEvent?.type ?? "";
     if (!pressed || !type.startsWith("live:")) return;

@@ -1,5 +1,5 @@
-/* Counts on how long ago something was, as the last progress of a run. The server gives the words, with noughts where
-   the figures belong; without this file the page shows what was true when it was made. */
+/* Counts on how long ago something was, as the last progress of a run. The server gives the words,
+   with noughts where the figures belong; without this file the page shows what was true when it was made. */
 (() => {
   "use strict";
 

@@ -4,7 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 from collection.choices import BranchState
 from collection.models.repository import Repository
-from collection.querysets import BranchQuerySet, CommitQuerySet
+from collection.querysets import CommitQuerySet
 
 BRANCH_LENGTH = 255
 SHA_LENGTH = 64
@@ -37,8 +37,6 @@ class Branch(models.Model):
     rewritten_from = models.CharField(_("rewritten from"), max_length=SHA_LENGTH, blank=True)
     created_at = models.DateTimeField(_("first seen"), auto_now_add=True)
 
-    objects = BranchQuerySet.as_manager()
-
     class Meta:
         verbose_name = _("branch")
         verbose_name_plural = _("branches")
@@ -57,8 +55,8 @@ class Branch(models.Model):
 class Commit(models.Model):
     """A commit as a branch has it. One that several branches have is a row in each."""
 
-    # The branch knows it too; it is here for the statistics of a repository, and for the seed's
-    # unique rule.
+    # The branch knows it too; here it serves the statistics of a repository and finding a commit of
+    # it by its sha.
     repository = models.ForeignKey(
         Repository,
         on_delete=models.CASCADE,

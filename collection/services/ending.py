@@ -29,13 +29,10 @@ from projects.models import Project
 COLLECT = "collection.collect"
 
 
-def succeed(
-    result: BulkCollectionResult, *, new_commits: int, note: str = "", branch_name: str = ""
-) -> bool:
+def succeed(result: BulkCollectionResult, *, new_commits: int, note: str = "") -> bool:
     """PENDING → SUCCESS; False when it has ended, or gone, before."""
-    fields = {"branch_name": branch_name} if branch_name else {}
     if not _end_target(
-        result, ResultStatus.SUCCESS, new_commits_count=new_commits, note=_cut(note), **fields
+        result, ResultStatus.SUCCESS, new_commits_count=new_commits, note=sayable(note)
     ):
         return False
     BulkCollectionRun.objects.filter(pk=result.run_id).update(
@@ -47,7 +44,7 @@ def succeed(
 
 def give_up(result: BulkCollectionResult, message: str) -> bool:
     """PENDING → FAILED, with a sentence for people; False when it has ended before."""
-    message = _cut(message) or _("Something went wrong.")
+    message = sayable(message) or _("Something went wrong.")
     if not _end_target(result, ResultStatus.FAILED, error_message=message, last_error=message):
         return False
     BulkCollectionRun.objects.filter(pk=result.run_id).update(failed_count=F("failed_count") + 1)
@@ -156,5 +153,6 @@ def recount(run: BulkCollectionRun) -> None:
     )
 
 
-def _cut(message: str) -> str:
+def sayable(message: str) -> str:
+    """As it may stand in a row: no secret, nothing that a database refuses, not too long."""
     return storable(mask(message.strip()))[:MESSAGE_LENGTH]

@@ -12,15 +12,12 @@ from django.utils.translation import ngettext
 
 from collection.choices import DEFAULT_BRANCH, BranchState, State
 from collection.models import Branch, BulkCollectionResult, BulkCollectionRun, Commit, Repository
-from collection.models.run import MESSAGE_LENGTH
 from collection.origins.data import CommitData, Heads, OriginProblem
 from collection.services.branches import note_heads, note_problem
 from collection.services.collecting.visiting import Errand
 from collection.services.documents import documents_key
-from collection.services.ending import give_up, recount, succeed
+from collection.services.ending import give_up, recount, sayable, succeed
 from glossary_site.errors import Refusal
-from glossary_site.jobs.payloads import storable
-from glossary_site.observe.masking import mask
 
 # Rows of one statement.
 BATCH = 1000
@@ -286,7 +283,7 @@ def sentence_of(error: Exception) -> str:
         text = _("Something went wrong (%(kind)s). Operators find the details in the log.") % {
             "kind": type(error).__name__
         }
-    return storable(mask(text))[:MESSAGE_LENGTH]
+    return sayable(text)
 
 
 def documents_wanted(repository: Repository, heads: Heads) -> tuple[str, str] | None:

@@ -1,16 +1,13 @@
 """Files at the head of a repository's document branch become documents of its project: the way is
 told in `taking.py`."""
 
-from collection.services.documents.previewing import Preview, preview_documents
 from collection.services.documents.taking import Taken, take_documents
 from collection.services.documents.wishes import documents_key
 from collection.services.documents.writing import ours_among
 
 __all__ = [
-    "Preview",
     "Taken",
     "documents_key",
     "ours_among",
-    "preview_documents",
     "take_documents",
 ]

@@ -6,7 +6,7 @@ from collection.choices import Kind
 from collection.document_history import commits_of
 from collection.models import Repository, RepositoryFile
 from collection.origins.git.origin import GitOrigin
-from collection.services.documents import Taken, preview_documents
+from collection.services.documents import Taken
 from tests.collection.documents.taken import collect, document_at, files, take, texts, touches
 from tests.collection.factories import make_branch, make_repository
 from tests.collection.git.building import Source, make_source
@@ -108,21 +108,3 @@ def test_links_and_odd_names(source, handbook, project):
     [(path, error)] = RepositoryFile.objects.exclude(error="").values_list("path", "error")
     assert path == "docs/x ./a.md"
     assert "x ." in error
-
-
-def test_what_other_patterns_would_do(source, handbook, project):
-    source.commit("main", {"docs/a.md": LONG, "notes.txt": b"Notes", "new.rst": b"New\n===\n"})
-    source.write()
-    brought(handbook)
-    with GitOrigin(handbook) as origin:
-        head = source.head()
-        seen = preview_documents(handbook, origin, head, ["docs/**", "*.rst"])
-        assert (seen.added, seen.removed, seen.unchanged) == (
-            ["new.rst"],
-            ["notes.txt"],
-            ["docs/a.md"],
-        )
-        nothing = preview_documents(handbook, origin, head, [])
-        assert nothing.removed == ["docs/a.md", "notes.txt"]
-    # Nothing has happened.
-    assert set(texts(project)) == {"docs/a.md", "notes.txt"}
