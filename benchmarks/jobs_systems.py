@@ -33,8 +33,9 @@ class System:
     # What follows `python` in the command of each worker.
     workers: list[list[str]]
     environment: dict[str, str] = field(default_factory=dict)
-    # The quick ones get more jobs, so that there is something to measure.
-    times: int = 1
+    # The quick ones get more jobs, so that there is something to measure; the slow ones fewer, so
+    # that they do not take all the time.
+    times: float = 1
     # It closes its books later, and says so with a mark.
     books: bool = False
     python: str = sys.executable
@@ -61,13 +62,17 @@ def systems(peers_python: str) -> Iterator[System]:
 def _peers() -> Iterator[dict]:
     settings = {"DJANGO_SETTINGS_MODULE": "benchmarks.jobs_peer_settings"}
     for stores in STORES:
-        for name, queue in ((TUNED, "q2-tuned"), ("django-q2 defaults", "q2-default")):
+        for name, queue, times in (
+            (TUNED, "q2-tuned", 1),
+            ("django-q2 defaults", "q2-default", 0.25),
+        ):
             yield {
                 "name": name,
                 "stores": stores,
                 "module": "benchmarks.jobs_q2",
                 "workers": [["-m", "django", "qcluster"]],
                 "environment": {**settings, "BENCH_QUEUE": queue},
+                "times": times,
                 "books": True,
             }
     for stores in (SQLITE, POSTGRES):
@@ -77,6 +82,7 @@ def _peers() -> Iterator[dict]:
             "module": "benchmarks.jobs_django_tasks",
             "workers": [["-m", "django", "db_worker"]] * 2,
             "environment": {**settings, "BENCH_QUEUE": "django-tasks"},
+            "times": 0.5,
         }
     yield {
         "name": "procrastinate",

@@ -7,6 +7,7 @@
 Each answers with a line of JSON.
 """
 
+import gc
 import itertools
 import json
 import os
@@ -60,6 +61,8 @@ def size_on_disk() -> float:
 
 
 def index(project: Project, documents: str, skip: int, count: int) -> dict:
+    # As the processes of a worker do: what is loaded is not looked through again and again.
+    gc.freeze()
     began, processor = time.perf_counter(), time.process_time()
     with open(documents) as lines:
         drafts = (_draft(line) for line in itertools.islice(lines, skip, skip + count))

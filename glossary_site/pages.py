@@ -12,6 +12,8 @@ from django.shortcuts import render
 from django.utils.cache import patch_vary_headers
 from django_htmx.middleware import HtmxDetails
 
+from glossary_site.nearness import nearest_first
+
 PAGE_SIZE = 50
 
 
@@ -75,8 +77,11 @@ class Listing:
         order = orders[self._effective.removeprefix("-")]
         expression = F(order) if isinstance(order, str) else order
         # The key is always the last word, so that pages never repeat or skip a row.
+        self._nearest = [] if self.sort else nearest_first(rows)
         ordered = rows.order_by(
-            OrderBy(expression, descending=self._effective.startswith("-"), nulls_last=True), "pk"
+            *self._nearest,
+            OrderBy(expression, descending=self._effective.startswith("-"), nulls_last=True),
+            "pk",
         )
         self.page: Page[Any] = Paginator(ordered, page_size).get_page(request.GET.get("page"))
 
@@ -90,10 +95,11 @@ class Listing:
 
     def _header(self, column: Column) -> Header:
         descending = f"-{column.key}"
-        direction = {column.key: "ascending", descending: "descending"}.get(self._effective, "")
+        effective = "" if self._nearest else self._effective
+        direction = {column.key: "ascending", descending: "descending"}.get(effective, "")
         first = descending if column.newest_first else column.key
         other = column.key if column.newest_first else descending
-        sort = other if self._effective == first else first
+        sort = other if effective == first else first
         return Header(
             key=column.key,
             label=column.label,

@@ -298,6 +298,7 @@ SPECTACULAR_SETTINGS = {
         "ProcessStatusEnum": "glossary_site.llm.choices.ProcessStatus",
         "RequestStatusEnum": "indexing.choices.RequestStatus",
         "TermStatusEnum": "projects.choices.TermStatus",
+        "ChosenTermStatusEnum": ["candidate", "required", "excluded"],
         "RunStatusEnum": "runs.choices.Status",
         "RunStepEnum": "runs.choices.Step",
         "RunScopeEnum": "runs.choices.Scope",

@@ -1,6 +1,6 @@
 """What people type into the pages of terms. Forms check the shape; services decide."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from django import forms
@@ -44,6 +44,43 @@ class TermForm(forms.Form):
         category = self.fields["category"]
         assert isinstance(category, CategoryField)
         category.offer(categories)
+
+
+def _seen() -> forms.CharField:
+    return forms.CharField(required=False, strip=False, widget=forms.HiddenInput)
+
+
+class EditTermForm(TermForm):
+    """With the term as the person was shown it: what differs from that is what they changed."""
+
+    EDITED = ("text", "category", "notes")
+
+    seen_text, seen_category, seen_notes = _seen(), _seen(), _seen()
+
+    @property
+    def seen(self) -> dict[str, str]:
+        """What the form has brought back of it."""
+        names = [name for name in self.EDITED if f"seen_{name}" in self.data]
+        return {name: _plain(self.cleaned_data[f"seen_{name}"]) for name in names}
+
+    @property
+    def values(self) -> dict[str, str]:
+        return {name: _plain(self.cleaned_data[name]) for name in self.EDITED}
+
+    @property
+    def changes(self) -> dict[str, str]:
+        before = {**self.initial, **self.seen}
+        return {name: value for name, value in self.values.items() if value != before[name]}
+
+
+def shown(values: Mapping[str, str], *, edited: Mapping[str, str] | None = None) -> dict[str, str]:
+    """What the form of a term begins with: its values, or what somebody has made of them."""
+    return {**values, **(edited or {}), **{f"seen_{name}": v for name, v in values.items()}}
+
+
+def _plain(text: str) -> str:
+    """Browsers send the ends of lines in their own way."""
+    return text.replace("\r\n", "\n").strip()
 
 
 class NewTermForm(TermForm):

@@ -1,4 +1,4 @@
-"""What apps above this one have under way for a project that is about to be deleted."""
+"""What apps above this one do for a project that is about to be deleted, and keep of it."""
 
 from collections.abc import Callable
 
@@ -13,6 +13,10 @@ Locker = Callable[[Project], None]
 
 LOCKERS: list[Locker] = []
 
+Emptier = Callable[[Project], None]
+
+EMPTIERS: list[Emptier] = []
+
 
 def stop_all(project: Project, actor: Actor) -> None:
     """Nothing of it is locked yet."""
@@ -25,3 +29,10 @@ def lock_all(project: Project) -> None:
     before they look at what belongs to them."""
     for lock in LOCKERS:
         lock(project)
+
+
+def empty_all(project: Project) -> None:
+    """All is locked. Those who keep many rows of a project take them away in their own way: Django
+    would load them all, and delete a hundred at a time."""
+    for empty in EMPTIERS:
+        empty(project)

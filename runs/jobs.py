@@ -11,6 +11,7 @@ from runs.services import settling
 from runs.services.asking import Parked
 from runs.services.ending import ADVANCE
 from runs.services.executing import advance as go_on
+from runs.services.temporary import remove_left_over
 
 SWEEP_SECONDS = 5
 LONGEST_SECONDS = 24 * 3600
@@ -23,6 +24,11 @@ def advance(session: Session, run_id: int) -> dict[str, Any]:
     except Parked:
         return {"run_id": run_id, "parked": True}
     return {"run_id": run_id}
+
+
+@job("runs.tidy", lane=Lane.LONG, timeout=3600, cron="27 4 * * *")
+def tidy(session: Session) -> dict[str, Any]:
+    return {"projects": remove_left_over(check=session.check)}
 
 
 @every(SWEEP_SECONDS)

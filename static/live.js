@@ -70,21 +70,33 @@
     setTimeout(() => asked.delete(detail.xhr), AGAIN);
   });
 
-  // Nor is a part replaced under somebody's finger: the click would be lost with what was pressed.
+  // Nor is a part replaced under somebody's finger, or while what they sent from it is on its way: the
+  // click, or the answer, would be lost with what was pressed.
   let pressed = false;
+  const sent = new Set();
   const missed = new Set();
+  function makeUp() {
+    if (pressed || sent.size) return;
+    missed.forEach((name) => tell(name));
+    missed.clear();
+  }
   document.addEventListener("pointerdown", (event) => { pressed = event.button === 0; }, true);
   const released = () => setTimeout(() => {
     pressed = false;
-    missed.forEach((name) => tell(name));
-    missed.clear();
+    makeUp();
   });
   ["pointerup", "pointercancel"].forEach((type) => document.addEventListener(type, released, true));
   // One that was let go of elsewhere is not heard of.
   window.addEventListener("blur", released);
+  document.body.addEventListener("htmx:beforeSend", ({ detail }) => {
+    if (detail.requestConfig.verb !== "get") sent.add(detail.xhr);
+  });
+  document.body.addEventListener("htmx:afterRequest", ({ detail }) => {
+    if (sent.delete(detail.xhr)) makeUp();
+  });
   document.body.addEventListener("htmx:beforeSwap", ({ detail }) => {
     const type = detail.requestConfig?.triggeringEvent?.type ?? "";
-    if (!pressed || !type.startsWith("live:")) return;
+    if (!(pressed || sent.size) || !type.startsWith("live:")) return;
     detail.shouldSwap = false;
     missed.add(type.slice("live:".length));
   });

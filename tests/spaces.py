@@ -1,6 +1,12 @@
 """Numbered spaces of the Redis that the suite runs on."""
 
+import os
 from urllib.parse import urlsplit
+
+
+def worker_number() -> int:
+    """Which of the test processes this is."""
+    return int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
 
 
 def redis_space(url: str, distance: int) -> str:

@@ -7,7 +7,8 @@ from django.utils.translation import gettext_lazy as _
 
 from collection.forms import WrittenOnly
 from collection.models import Repository
-from collection.services.repositories import BadField, cleaned_wishes
+from collection.services.documents import Loss
+from collection.services.repositories import BadField, cleaned_wishes, loss_by
 
 # What the service is told; the secret comes from a field of its own.
 WISHES = (
@@ -75,22 +76,38 @@ class RepositoryForm(forms.ModelForm):
         help_text=_("A pattern on each line, such as docs/**/*.md. Empty: commits only."),
     )
 
+    confirm = forms.BooleanField(
+        label=_("documents may go"),
+        required=False,
+        help_text=_("Those whose files are no longer asked for, at the next collection."),
+    )
+
     class Meta:
         model = Repository
         fields = ("project", *WISHES)
         help_texts = {"project": _("Empty: for all projects, with commits and no documents.")}
 
+    # Which documents the change would cost, once it is known.
+    loss: Loss | None = None
+
     def clean(self) -> dict[str, Any]:
         values: dict[str, Any] = super().clean() or {}
         if not self.errors:
-            whose = Repository.objects.filter(pk=self.instance.pk).first()
-            whose = whose or Repository(project=values.get("project"))
+            stored = Repository.objects.filter(pk=self.instance.pk).first()
             try:
-                cleaned_wishes(whose, **self.wishes())
+                wishes = cleaned_wishes(
+                    stored or Repository(project=values.get("project")), **self.wishes()
+                )
+                self.loss = loss_by(stored, wishes) if stored else None
             except BadField as refusal:
                 field = "new_secret" if refusal.field == "secret" else refusal.field
                 self.add_error(field if field in self.fields else None, str(refusal))
+            if self.loss and not values["confirm"]:
+                self.add_error("confirm", [str(self.loss), *self.loss.named])
         return values
+
+    def confirmed(self) -> str:
+        return self.loss.token if self.loss else ""
 
     def wishes(self) -> dict[str, Any]:
         values = {name: self.cleaned_data[name] for name in WISHES if name in self.cleaned_data}

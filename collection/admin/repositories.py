@@ -116,6 +116,7 @@ class RepositoryAdmin(ForCollectors, admin.ModelAdmin):
             gettext_lazy("Documents"),
             {"fields": ("document_patterns", "document_folder", "document_branch")},
         ),
+        (gettext_lazy("Consequences"), {"fields": ("confirm",)}),
         (
             gettext_lazy("Found"),
             {
@@ -139,8 +140,8 @@ class RepositoryAdmin(ForCollectors, admin.ModelAdmin):
     )
 
     def get_fieldsets(self, request: HttpRequest, obj: Repository | None = None) -> Any:
-        """Of one that is not there yet, nothing has been found."""
-        return self.fieldsets if obj is not None else self.fieldsets[:-1]
+        """Of one that is not there yet, nothing has been found, and nothing can go."""
+        return self.fieldsets if obj is not None else self.fieldsets[:-2]
 
     def get_readonly_fields(self, request: HttpRequest, obj: Repository | None = None) -> Any:
         # Its commits and documents are those of its project.
@@ -199,6 +200,7 @@ class RepositoryAdmin(ForCollectors, admin.ModelAdmin):
                 repository=seen,
                 actor=request.user,
                 clear_secret=form.cleaned_data["clear_secret"],
+                confirm=form.confirmed(),
                 **changed,
             )
             return

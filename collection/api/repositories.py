@@ -88,7 +88,12 @@ class RepositoryDetail(RepositoryView):
         "repositories_change",
         tag=TAG,
         summary="Change a repository (owners)",
-        description=f"Only what is sent. {ADDRESSES}",
+        description=(
+            f"Only what is sent. {ADDRESSES} Where the next collection would delete documents "
+            "because of it, it is refused with `documents_would_go`: how many go for `certain`, "
+            "how many are read from elsewhere and `possible`, how many are `staying`, the first "
+            "`paths`, and what to send back as `confirm`."
+        ),
         request=RepositoryChangeSerializer(partial=True),
         responses={200: RepositorySerializer},
         errors=[400, 403, 404, 409, 413, 415],

@@ -27,6 +27,8 @@ from glossary_site.api.fields import Text
 
 # When the clocks of git began.
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+# Of what a refusal asks to be sent back.
+CONFIRM_LENGTH = 64
 
 
 class Moment(serializers.DateTimeField):
@@ -201,6 +203,13 @@ class RepositoryChangeSerializer(RepositoryFieldsSerializer):
         required=False,
         write_only=True,
         help_text="True: with ssh, take the key that the host shows the next time.",
+    )
+    confirm = Text(
+        max_length=CONFIRM_LENGTH,
+        allow_blank=True,
+        required=False,
+        write_only=True,
+        help_text="The `confirm` of a refusal `documents_would_go`: these documents may go.",
     )
     enabled = serializers.BooleanField(
         required=False, help_text="False: it is left out of collections, and stays as it is."

@@ -5,6 +5,7 @@ Rows are locked in one order: project, repository, collection, results, feed, jo
 """
 
 from collections.abc import Sequence
+from copy import copy
 from datetime import datetime
 from typing import Any
 
@@ -25,7 +26,7 @@ from collection.services.branches import (
     note_problem,
 )
 from collection.services.checking import Checked, check_repository, try_connection
-from collection.services.documents import ours_among
+from collection.services.documents import DocumentsWouldGo, Loss, loss_between, ours_among
 from collection.services.ending import drop_targets
 from collection.services.fields import BadField
 from glossary_site.errors import Refusal
@@ -39,9 +40,11 @@ from projects.services.locking import lock_project
 __all__ = [
     "BadField",
     "Checked",
+    "DocumentsWouldGo",
     "add_repository",
     "change_repository",
     "check_repository",
+    "loss_by",
     "matching_branches",
     "note_heads",
     "note_problem",
@@ -118,9 +121,11 @@ def change_repository(
     actor: Actor,
     clear_secret: bool = False,
     forget_host_keys: bool = False,
+    confirm: str = "",
     **changes: Any,
 ) -> Repository:
-    """Change what is named and leave the rest; nothing happens where nothing differs.
+    """Change what is named and leave the rest; nothing happens where nothing differs. Where
+    documents would go by it, it is refused until `confirm` says which (`Loss.token`).
 
     An empty secret keeps the stored one. Another address or kind drops it, unless a new one comes
     along: a secret never goes to a place it was not given for. An earlier `since` has the history
@@ -137,8 +142,11 @@ def change_repository(
             row = lock_repository(repository)
             if _place(row) != _place(repository) and {"secret", "kind", "address"} & wishes.keys():
                 raise _changed_meanwhile()
-            before = _facts(row)
+            before, seen = _facts(row), copy(row)
             moved = _apply(row, wishes, clear_secret=clear_secret)
+            loss = loss_between(seen, row)
+            if loss and loss.token != confirm:
+                raise DocumentsWouldGo(loss)
             if moved or forget_host_keys:
                 row.host_keys = ""
             after = _facts(row, new_secret=bool(wishes.get("secret")))
@@ -150,6 +158,13 @@ def change_repository(
     for field in row._meta.concrete_fields:
         setattr(repository, field.attname, getattr(row, field.attname))
     return repository
+
+
+def loss_by(repository: Repository, wishes: dict[str, Any]) -> Loss:
+    """The documents that a change would cost; nothing is written."""
+    changed = copy(repository)
+    _apply(changed, wishes)
+    return loss_between(repository, changed)
 
 
 def set_enabled(*, repository: Repository, enabled: bool, actor: Actor) -> Repository:

@@ -79,6 +79,8 @@ class Chart:
     key: str
     title: str
     description: str
+    # How many periods a bar stands for, where it is more than the one that the title speaks of.
+    note: str
     pieces: list[Piece]
     columns: list[Column]
     ticks: list[Tick]
@@ -124,6 +126,7 @@ def commits_chart(found: Statistics) -> Chart:
         key="commits",
         title=_title(_("Commits per week"), _("Commits per month"), found.per),
         description=_description(found, spans, words),
+        note=_note(found, spans),
         pieces=pieces,
         columns=_columns(spans, found.per, [_told(series, parts) for parts in heights]),
         ticks=_ticks(ticks, top, 0),
@@ -162,6 +165,7 @@ def lines_chart(found: Statistics) -> Chart:
         key="lines",
         title=_title(_("Lines per week"), _("Lines per month"), found.per),
         description=_description(found, spans, words),
+        note=_note(found, spans),
         pieces=pieces,
         columns=_columns(spans, found.per, told),
         ticks=_ticks(ticks, top, bottom),
@@ -248,15 +252,19 @@ def _description(found: Statistics, spans: Sequence[_Span], words: str) -> str:
         "last": period_label(found.per, spans[-1].last),
         "words": words,
     }
-    together = len(spans[0].periods)
-    if together > 1:
-        each = (
-            _("Each bar stands for %(n)s weeks.")
-            if found.per == Per.WEEK
-            else _("Each bar stands for %(n)s months.")
-        )
-        sentence += " " + each % {"n": together}
-    return sentence
+    return f"{sentence} {_note(found, spans)}".strip()
+
+
+def _note(found: Statistics, spans: Sequence[_Span]) -> str:
+    together = len(spans[0].periods) if spans else 1
+    if together == 1:
+        return ""
+    each = (
+        _("Each bar stands for %(n)s weeks.")
+        if found.per == Per.WEEK
+        else _("Each bar stands for %(n)s months.")
+    )
+    return each % {"n": together}
 
 
 # ---- Where it is drawn --------------------------------------------------------------------------

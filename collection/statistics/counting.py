@@ -1,10 +1,10 @@
 """Commits and lines by time: the counting is the database's, the people are put together here."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import date, timedelta
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 from django.db.models import Count, Exists, Max, Min, OuterRef, Sum, Value
 from django.db.models.functions import Concat
@@ -21,27 +21,29 @@ from collection.statistics.periods import (
 )
 from projects.models import Project
 
+Key = TypeVar("Key", bound=Hashable)
+
 # Periods without a commit are listed up to here. Beyond, somebody asks from the year 1900 on, or a
 # clock was wrong by centuries.
 MOST_PERIODS = 6000
 
 
-@dataclass(frozen=True, slots=True)
-class Figures:
+# Of these three there may be hundreds of thousands: tuples are made and compared far faster than
+# data classes.
+
+
+class Figures(NamedTuple):
     commits: int = 0
     additions: int = 0
     deletions: int = 0
 
-    def __add__(self, other: "Figures") -> "Figures":
-        return Figures(
-            self.commits + other.commits,
-            self.additions + other.additions,
-            self.deletions + other.deletions,
-        )
+    def __add__(self, other: object) -> "Figures":
+        if not isinstance(other, Figures):
+            return NotImplemented
+        return Figures(self[0] + other[0], self[1] + other[1], self[2] + other[2])
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(NamedTuple):
     """What is counted together: a person, a repository, a branch of one, or everything."""
 
     # As a filter calls it: “Name <address>”, the number of a repository, the name of a branch.
@@ -51,8 +53,7 @@ class Group:
     repository_id: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     period_start: date
     group: Group
     commits: int
@@ -188,27 +189,20 @@ class _Counting:
         counted = self._counted(by)
         if by == By.AUTHOR:
             counted = _told_apart(counted)
-        by_group: dict[Group, Figures] = defaultdict(Figures)
-        for (_period, group), figures in counted.items():
-            by_group[group] += figures
+        by_group = _put_together((group, figures) for (_period, group), figures in counted.items())
         totals = [GroupTotal(group, figures) for group, figures in by_group.items()]
         totals.sort(key=lambda each: (-each.figures.commits, each.group.label, each.group.key))
         order = {each.group: number for number, each in enumerate(totals)}
-        rows = [
-            Row(period, group, figures.commits, figures.additions, figures.deletions)
-            for (period, group), figures in counted.items()
-        ]
+        rows = [Row(period, group, *figures) for (period, group), figures in counted.items()]
         rows.sort(key=lambda row: (row.period_start, order[row.group]))
-        whole: dict[date, Figures] = defaultdict(Figures)
         once = self._counted(By.NONE) if by == By.BRANCH else counted
-        for (period, _group), figures in once.items():
-            whole[period] += figures
+        whole = _put_together((period, figures) for (period, _group), figures in once.items())
         return Statistics(
             per=per,
             by=by,
             rows=rows,
             totals=sum(whole.values(), Figures()),
-            by_period=dict(whole),
+            by_period=whole,
             group_totals=totals,
             periods=self._periods(rows),
         )
@@ -242,11 +236,9 @@ class _Counting:
         # Each branch is counted by itself; in it nothing is there twice.
         rows = self._rows if by == By.BRANCH else self._once
         group_of = self._groups(by)
-        counted: dict[tuple[date, Group], Figures] = defaultdict(Figures)
-        for start, *found in _summed(rows.annotate(period=period), "period", *keys):
-            key, figures = tuple(found[: len(keys)]), Figures(*found[len(keys) :])
-            counted[start, group_of(key)] += figures
-        return counted
+        found = _summed(rows.annotate(period=period), "period", *keys)
+        # Several names may be one person.
+        return _put_together(((row[0], group_of(row[1:-3])), row[-3:]) for row in found)
 
     def _groups(self, by: By) -> Callable[[tuple[Any, ...]], Group]:
         """From what the database groups by to the group."""
@@ -280,6 +272,16 @@ class _Counting:
         return sorted({row.period_start for row in rows})
 
 
+def _put_together(figures: Iterable[tuple[Key, Sequence[int]]]) -> dict[Key, Figures]:
+    sums: dict[Key, list[int]] = defaultdict(lambda: [0, 0, 0])
+    for key, (commits, additions, deletions) in figures:
+        each = sums[key]
+        each[0] += commits
+        each[1] += additions
+        each[2] += deletions
+    return {key: Figures(*each) for key, each in sums.items()}
+
+
 def _told_apart(
     counted: Mapping[tuple[date, Group], Figures],
 ) -> Mapping[tuple[date, Group], Figures]:
@@ -287,7 +289,7 @@ def _told_apart(
     groups = {group for _period, group in counted}
     labels = Counter(group.label for group in groups)
     clear = {
-        group: replace(group, label=group.key) if labels[group.label] > 1 else group
+        group: group._replace(label=group.key) if labels[group.label] > 1 else group
         for group in groups
     }
     return {(period, clear[group]): figures for (period, group), figures in counted.items()}

@@ -2,9 +2,9 @@
 
 import csv
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from datetime import date
 from io import StringIO
+from typing import NamedTuple
 
 from collection.identities import Identity
 from collection.statistics.asking import By
@@ -23,8 +23,7 @@ GROUP_COLUMNS: dict[By, tuple[str, ...]] = {
 FORMATS = {"csv": (",", "text/csv", MARK), "tsv": ("\t", "text/tab-separated-values", "")}
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     period_start: date
     label: str
     group: Group
@@ -40,14 +39,10 @@ def lines_of(found: Statistics) -> list[Line]:
             for period in reversed(found.periods)
             if period in found.by_period
         ]
+    labels = {period: period_label(found.per, period) for period in found.by_period}
     lines = [
-        Line(
-            row.period_start,
-            period_label(found.per, row.period_start),
-            row.group,
-            Figures(row.commits, row.additions, row.deletions),
-        )
-        for row in found.rows
+        Line(start, labels[start], group, Figures(*figures))
+        for start, group, *figures in found.rows
     ]
     # Within a period the order stays.
     return sorted(lines, key=lambda line: line.period_start, reverse=True)

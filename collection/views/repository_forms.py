@@ -15,8 +15,10 @@ from django.views.decorators.http import require_http_methods
 from collection.access import may_collect_all
 from collection.forms import SECRETS, RepositoryForm, day_of, initial_of, uses_key
 from collection.models import Repository
+from collection.services.documents import Loss
 from collection.services.repositories import (
     Checked,
+    DocumentsWouldGo,
     add_repository,
     change_repository,
     try_connection,
@@ -55,12 +57,18 @@ def edit(request: HttpRequest, project_id: int, repository_id: int) -> HttpRespo
     form = RepositoryForm(request.POST)
     if TEST in request.POST:
         return _tested(request, project, form, repository=repository)
-    if form.is_valid() and _changed(request, repository, form):
-        return redirect("repository", project.pk, repository.pk)
+    loss: Loss | None = None
+    if form.is_valid():
+        try:
+            _change(request, repository, form)
+            return redirect("repository", project.pk, repository.pk)
+        except Refusal as refusal:
+            _put(form, refusal, repository.project)
+            loss = refusal.loss if isinstance(refusal, DocumentsWouldGo) else None
     # A refused wish is in the row that was tried; the page is about the one that is.
     repository.refresh_from_db()
     form = _without_secret(form)
-    return _page(request, project, form, repository=repository, status=422)
+    return _page(request, project, form, repository=repository, loss=loss, status=422)
 
 
 def _added(request: HttpRequest, project: Project, form: RepositoryForm) -> Repository | None:
@@ -79,28 +87,24 @@ def _added(request: HttpRequest, project: Project, form: RepositoryForm) -> Repo
     return repository
 
 
-def _changed(request: HttpRequest, repository: Repository, form: RepositoryForm) -> bool:
+def _change(request: HttpRequest, repository: Repository, form: RepositoryForm) -> None:
     values = form.cleaned_data
     wishes = form.wishes()
     if values["since"] == day_of(repository.since):
         # The form knows the day alone; the hour that a program may have said stays.
         wishes["since"] = repository.since
     had_key = bool(repository.secret)
-    try:
-        change_repository(
-            repository=repository,
-            actor=request.user,
-            clear_secret=values["clear_secret"],
-            forget_host_keys=values["forget_host_keys"],
-            **wishes,
-        )
-    except Refusal as refusal:
-        _put(form, refusal, repository.project)
-        return False
+    change_repository(
+        repository=repository,
+        actor=request.user,
+        clear_secret=values["clear_secret"],
+        forget_host_keys=values["forget_host_keys"],
+        confirm=request.POST.get("confirm", ""),
+        **wishes,
+    )
     messages.success(request, _("The changes are saved."))
     if had_key and not repository.secret and not values["clear_secret"]:
         messages.warning(request, _("The stored key was forgotten: it was for another address."))
-    return True
 
 
 def _tested(
@@ -137,6 +141,11 @@ def _put(form: RepositoryForm, refusal: Refusal, project: Project | None) -> Non
     """Beside the field that it is about."""
     if refusal.code == "repository_exists":
         form.add_error("address", _exists(refusal, project))
+        return
+    if isinstance(refusal, DocumentsWouldGo):
+        # Which ones is told where they are confirmed.
+        words = _("Nothing was saved yet: documents would be deleted.")
+        form.add_error(None, format_html('{} <a href="#loss">{}</a>', words, _("Look at them")))
         return
     found: dict[str, list[str]] = refusal.details.get("fields", {})
     for name, sentences in found.items() or [("", [str(refusal)])]:
@@ -177,6 +186,7 @@ def _page(
     repository: Repository | None = None,
     checked: Checked | None = None,
     is_test: bool = False,
+    loss: Loss | None = None,
     status: int = 200,
 ) -> HttpResponse:
     context: dict[str, Any] = project_context(request, project, "repositories")
@@ -184,6 +194,7 @@ def _page(
         "part": "repositories",
         "form": form,
         "checked": checked,
+        "loss": loss,
         "was_not_asked": is_test and checked is None,
         "roots": [str(root) for root in settings.GIT_ROOTS],
         "may_collect_all": may_collect_all(request.user),

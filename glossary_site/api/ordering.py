@@ -9,6 +9,8 @@ from rest_framework.filters import BaseFilterBackend
 from rest_framework.request import Request
 from rest_framework.views import APIView
 
+from glossary_site.nearness import nearest_first
+
 PARAMETER = "ordering"
 
 
@@ -16,12 +18,13 @@ class StableOrdering(BaseFilterBackend):
     """`?ordering=-changed`, always with the key as the last word: pages never repeat a row.
 
     A view names what it can be sorted by in `orderings`, and how it is sorted when nobody asks in
-    `default_ordering`.
+    `default_ordering`: after a search, that decides between rows that are equally near.
     """
 
     def filter_queryset(self, request: Request, queryset: QuerySet[Any], view: APIView) -> Any:
         orderings, default = orderings_of(view)
-        wanted = request.query_params.get(PARAMETER) or default
+        asked = request.query_params.get(PARAMETER)
+        wanted = asked or default
         name = wanted.removeprefix("-")
         if name not in orderings:
             known = ", ".join(orderings)
@@ -29,7 +32,8 @@ class StableOrdering(BaseFilterBackend):
             raise ValidationError({PARAMETER: [sentence % {"name": name, "known": known}]})
         column = orderings[name]
         expression = F(column) if isinstance(column, str) else column
-        return queryset.order_by(OrderBy(expression, descending=wanted != name), "pk")
+        first = [] if asked else nearest_first(queryset)
+        return queryset.order_by(*first, OrderBy(expression, descending=wanted != name), "pk")
 
     def get_schema_operation_parameters(self, view: APIView) -> list[dict[str, Any]]:
         orderings, default = orderings_of(view)

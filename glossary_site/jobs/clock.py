@@ -30,9 +30,15 @@ def now() -> Moment:
 
 
 def after(seconds: float) -> Moment:
-    if connection.vendor == "sqlite":
+    if _here():
         return timezone.now() + timedelta(seconds=seconds)
     return _database_time(seconds)
+
+
+@cache
+def _here() -> bool:
+    # Kept: every job asks several times, and Django looks the connection up each time.
+    return connection.vendor == "sqlite"
 
 
 # The same few again and again, and to make one takes its time.
@@ -41,7 +47,7 @@ _database_time = cache(DatabaseTime)
 
 def read() -> datetime:
     """The database's time as a value, for arithmetic on rows already read."""
-    if connection.vendor == "sqlite":
+    if _here():
         return timezone.now()
     with connection.cursor() as cursor:
         cursor.execute("SELECT STATEMENT_TIMESTAMP()")

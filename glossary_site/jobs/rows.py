@@ -44,11 +44,10 @@ def take(
 ) -> JobRun | None:
     """The run, if it waits and was sent, in the worker's hand now; with the leader's epoch as
     `epoch` (None: nobody has led yet)."""
-    now_sql, now_value = _moment(now)
-    lease_sql, lease_value = _moment(lease)
-    names = ", ".join(["%s"] * len(kinds))
-    statement = TAKE.format(now=now_sql, lease=lease_sql, kinds=names)
-    with execute(statement, [worker, *now_value, *lease_value, run_id, *kinds]) as cursor:
+    now_sql, now_value = _part("assigned_at", now)
+    lease_sql, lease_value = _part("lease_until", lease)
+    statement = _take(now_sql, lease_sql, tuple(kinds))
+    with execute(statement, [worker, *now_value, *lease_value, run_id]) as cursor:
         found = cursor.fetchone()
     if found is None:
         return None
@@ -63,35 +62,45 @@ def swap(expected: dict[str, Any], changes: dict[str, Any], *conditions: Q) -> b
     """Make the changes in the one row that is as expected (its `id` among that). Whether it was."""
     if conditions:
         return JobRun.objects.filter(*conditions, **expected).update(**changes) == 1
-    times = tuple(
-        (name, value.sql) for name, value in changes.items() if isinstance(value, DatabaseTime)
-    )
-    plain = {name: value for name, value in changes.items() if not isinstance(value, DatabaseTime)}
-    values = [_prepared(name, value) for name, value in (*plain.items(), *expected.items())]
-    with execute(_statement(tuple(plain), times, tuple(expected)), values) as cursor:
+    parts: list[tuple[str, str]] = []
+    values: list[Any] = []
+    for name, value in changes.items():
+        sql, given = _part(name, value)
+        parts.append((name, sql))
+        values += given
+    values += [_prepared(name, value) for name, value in expected.items()]
+    with execute(_swap(tuple(parts), tuple(expected)), values) as cursor:
         return bool(cursor.rowcount == 1)
 
 
 @cache
-def _statement(
-    plain: tuple[str, ...], times: tuple[tuple[str, str], ...], expected: tuple[str, ...]
-) -> str:
-    changes = [f"{name} = %s" for name in plain] + [f"{name} = {sql}" for name, sql in times]
+def _take(now: str, lease: str, kinds: tuple[str, ...]) -> str:
+    # Written into it: they are names in our own code, always the same, and a value for each of them
+    # would cost more than all others together.
+    names = ", ".join(f"'{kind}'" for kind in kinds)
+    return TAKE.format(now=now, lease=lease, kinds=names)
+
+
+@cache
+def _swap(parts: tuple[tuple[str, str], ...], expected: tuple[str, ...]) -> str:
+    changes = ", ".join(f"{name} = {sql}" for name, sql in parts)
     still = " AND ".join(f"{name} = %s" for name in expected)
-    return f"UPDATE {TABLE} SET {', '.join(changes)} WHERE {still}"  # noqa: S608 (our own names)
+    return f"UPDATE {TABLE} SET {changes} WHERE {still}"  # noqa: S608 (our own names)
 
 
-def _moment(moment: Moment) -> tuple[str, list[Any]]:
-    """A time as a part of a statement, and the value that goes with it."""
-    if isinstance(moment, DatabaseTime):
-        return moment.sql, []
-    return "%s", [_prepared("due_at", moment)]
+def _part(name: str, value: Any) -> tuple[str, list[Any]]:
+    """A new value as a part of a statement, and what goes with it."""
+    if value is None:
+        return "NULL", []
+    if isinstance(value, DatabaseTime):
+        return value.sql, []
+    return "%s", [_prepared(name, value)]
 
 
 def _prepared(name: str, value: Any) -> Any:
     if isinstance(value, str):
         # A state is a word like others: its class means nothing to a database.
         return str(value)
-    if value is None or isinstance(value, int):
+    if isinstance(value, int):
         return value
     return FIELDS[name].get_db_prep_save(value, connection)

@@ -51,4 +51,4 @@ def unescaped(text: str) -> str:
 def _mark(label: str, body: str) -> str:
     message = f"{label}\0{body}".encode()
     key = hashlib.sha256(b"prompt fence" + settings.SECRET_KEY.encode()).digest()
-    return hmac.new(key, message, hashlib.sha256).hexdigest()[:MARK_LENGTH]
+    return hmac.digest(key, message, "sha256").hex()[:MARK_LENGTH]

@@ -71,6 +71,11 @@ def overriding(config: ProviderConfig) -> Iterator[None]:
         _instead = before
 
 
+def overridden() -> bool:
+    """Whether this process asks a provider that nobody else knows of."""
+    return _instead is not None
+
+
 def provider_for(scope: str) -> ProviderConfig:
     if _instead is not None:
         return _instead

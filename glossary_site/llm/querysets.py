@@ -47,6 +47,10 @@ class LLMProcessQuerySet(QuerySet["LLMProcess"]):
     def ended(self) -> "LLMProcessQuerySet":
         return self.filter(status__in=ENDED)
 
+    def unclaimed(self) -> "LLMProcessQuerySet":
+        """Ended, and nobody has come for the answers."""
+        return self.ended().filter(consumed_at__isnull=True)
+
     def for_scope(self, scope: str) -> "LLMProcessQuerySet":
         return self.filter(scope=scope)
 

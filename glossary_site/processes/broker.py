@@ -20,17 +20,14 @@ logger = logging.getLogger(__name__)
 PUT = "INSERT INTO django_q_ormq (key, payload, lock) VALUES (%s, %s, %s) RETURNING id"
 # They are told when it is committed, and not before.
 PUT_AND_TELL = f"WITH put AS ({PUT}) SELECT id, pg_notify(%s, '') FROM put"  # noqa: S608
-FIND = "SELECT id, payload FROM django_q_ormq WHERE key = %s AND lock < %s ORDER BY id LIMIT 1"
-TAKE = "UPDATE django_q_ormq SET lock = %s WHERE id = %s AND lock < %s"
-FIND_AND_TAKE = """
+ANY = "SELECT 1 FROM django_q_ormq WHERE key = %s AND lock < %s LIMIT 1"
+TAKE = """
     WITH next AS MATERIALIZED (
-        SELECT id FROM django_q_ormq WHERE key = %s AND lock < %s
-        ORDER BY id LIMIT %s FOR UPDATE SKIP LOCKED
+        SELECT id FROM django_q_ormq WHERE key = %s AND lock < %s ORDER BY id LIMIT %s {passing}
     )
-    UPDATE django_q_ormq AS task SET lock = %s FROM next WHERE task.id = next.id
-    RETURNING task.id, task.payload
+    DELETE FROM django_q_ormq WHERE id IN (SELECT id FROM next) RETURNING id, payload
 """
-DELETE = "DELETE FROM django_q_ormq WHERE id = %s"
+PASSING = "FOR UPDATE SKIP LOCKED"
 CHECK_SECONDS = 1.0
 # How soon a cluster that takes nothing looks whether it may again, how soon it looks whether a task
 # has arrived at a worker, and how soon it asks a broker again that failed.
@@ -66,7 +63,10 @@ def reachable_broker() -> Any:
 class DatabaseQueue(ORM):
     """django-q2's queue in the database, in plain SQL: through the ORM a task costs the pusher
     several times as much, and the pusher is what limits a cluster. The oldest task comes first.
-    When there is none it does not sleep: when to look again is not its business."""
+    When there is none it does not sleep: when to look again is not its business.
+
+    A task is gone when it is taken, as with Redis. To lock it then, and to delete it when it is
+    done, would be two more statements for each; and whoever needs it again sends it again."""
 
     # How many tasks to take at once, if there are so many.
     at_once = 1
@@ -80,29 +80,22 @@ class DatabaseQueue(ORM):
             return self._first(PUT_AND_TELL, [*values, channel(self.list_key)])
         return self._first(PUT, values)
 
-    def dequeue(self) -> list[tuple[int, str]] | None:
+    def dequeue(self) -> list[tuple[None, str]] | None:
         self._look_after_connection()
         connection = connections[Conf.ORM]
         now = connection.ops.adapt_datetimefield_value(timezone.now())
-        until = connection.ops.adapt_datetimefield_value(self.timeout(None))
-        if connection.features.has_select_for_update_skip_locked:
-            values = [self.list_key, now, self.at_once, until]
-            with execute(FIND_AND_TAKE, values, using=Conf.ORM) as cursor:
-                # They were changed in whatever order.
-                return sorted(cursor.fetchall()) or None
-        with connection.cursor() as cursor:
-            # SQLite: to update at once would be to wait for whoever writes, only to find nothing.
-            cursor.execute(FIND, [self.list_key, now])
-            found = cursor.fetchone()
-            if found is None:
-                return None
-            cursor.execute(TAKE, [until, found[0], now])
-            # Nothing changed: another cluster was faster.
-            return [found] if cursor.rowcount else None
+        passes_by = connection.features.has_select_for_update_skip_locked
+        if not passes_by and not self._any(now):
+            # SQLite: to delete at once would be to wait for whoever writes, only to find nothing.
+            return None
+        statement = TAKE.format(passing=PASSING if passes_by else "")
+        with execute(statement, [self.list_key, now, self.at_once], using=Conf.ORM) as cursor:
+            # They come in whatever order.
+            return [(None, payload) for _, payload in sorted(cursor.fetchall())] or None
 
-    def delete(self, task_id: int) -> None:
-        self._look_after_connection()
-        execute(DELETE, [task_id], using=Conf.ORM).close()
+    def _any(self, now: Any) -> bool:
+        with execute(ANY, [self.list_key, now], using=Conf.ORM) as cursor:
+            return cursor.fetchone() is not None
 
     def _first(self, sql: str, values: list[Any]) -> int:
         with execute(sql, values, using=Conf.ORM) as cursor:

@@ -5,8 +5,7 @@
 - PostgreSQL as broker: whoever puts a task there notifies (`LISTEN`).
 - Redis: its broker waits for a task by itself.
 
-A task becomes due without a commit when the lock of one that was lost runs out, and a notification
-may be missed, so the queue is looked at now and then in any case.
+A notification may be missed, so the queue is looked at now and then in any case.
 """
 
 import logging

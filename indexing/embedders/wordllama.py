@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 from django.utils.translation import gettext as _
 from safetensors.numpy import load_file
-from tokenizers import Tokenizer
 
 from indexing.embedders.base import Check, EmbedderUnavailable, Vectors, never, unit_rows
 from indexing.embedders.files import folder_of, load_tokenizer
+from indexing.embedders.llama_tokens import Tokens
 from indexing.embedders.weights import weight_of
 
 KIND = "wordllama"
@@ -33,7 +33,7 @@ class Table:
         (halves,) = load_file(folder / WEIGHTS).values()
         # Twice the memory, and half the time.
         self.rows: Vectors = halves.astype(np.float32)
-        self.tokenizer: Tokenizer = load_tokenizer(folder / TOKENIZER)
+        self.tokens = Tokens(load_tokenizer(folder / TOKENIZER))
 
 
 class WordLlama:
@@ -57,12 +57,10 @@ class WordLlama:
         sums = np.zeros((len(texts), DIMENSIONS), dtype=np.float32)
         for first in range(0, len(texts), BATCH):
             check()
-            batch = [clean(text) for text in texts[first : first + BATCH]]
-            encoded = table.tokenizer.encode_batch_fast(batch, add_special_tokens=False)
-            for row, (text, tokens) in enumerate(zip(batch, encoded, strict=True), first):
-                if text:
+            for row, text in enumerate(texts[first : first + BATCH], first):
+                if tidy := clean(text):
                     # Of unit length in the end: the sum is as good as the mean.
-                    table.rows.take(tokens.ids, axis=0).sum(axis=0, out=sums[row])
+                    table.rows.take(table.tokens.of(tidy), axis=0).sum(axis=0, out=sums[row])
         return unit_rows(sums)
 
     def embed_query(self, text: str) -> Vectors:

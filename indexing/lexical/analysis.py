@@ -79,10 +79,10 @@ def words_of(text: str) -> list[str]:
     words: list[str] = []
     if text.isascii():
         for run in _ASCII_RUNS.findall(text):
-            words.extend(_other_words(run))
+            words += _other_words(run)
         return words
     for japanese, other in _RUNS.findall(_normal(text)):
-        words.extend(_japanese_words(japanese) if japanese else _other_words(other))
+        words += _japanese_words(japanese) if japanese else _other_words(other)
     return words
 
 
@@ -174,15 +174,21 @@ def _joins(character: str) -> bool:
     )
 
 
-def _japanese_words(run: str) -> tuple[str, ...] | list[str]:
-    if len(run) <= _SHORT_RUN:
-        return _short_run(run)
-    return [_japanese_word(surface) for surface in _surfaces(run)]
+def _japanese_words(run: str) -> Sequence[str]:
+    return _short_run(run) if len(run) <= _SHORT_RUN else _cut(run)
 
 
 @lru_cache(maxsize=1 << 15)
 def _short_run(run: str) -> tuple[str, ...]:
-    return tuple(_japanese_word(surface) for surface in _surfaces(run))
+    return tuple(_cut(run))
+
+
+def _cut(run: str) -> list[str]:
+    surfaces = _surfaces(run)
+    if "ー" not in run and len(run) <= LONGEST_WORD:
+        # All but a few runs: each surface is a word as it is.
+        return surfaces
+    return [_japanese_word(surface) for surface in surfaces]
 
 
 def _japanese_word(surface: str) -> str:

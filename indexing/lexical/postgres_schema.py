@@ -2,7 +2,8 @@
 
 The triggers run once a statement, over all the rows it added or removed. What was added is found
 again by the words themselves when a section is removed, so that the primary key, which holds all
-that a search reads, is the only index.
+that a search reads, is the only index. It begins with the project: when the last of its sections
+go, all that it has goes in one stretch.
 
 How many sections and words a project has is the sum of small changes, one for each statement: a
 single counter would make writers of a project wait for each other until they commit. Every so
@@ -52,14 +53,25 @@ def _add(rows: str) -> str:
 
 
 def _remove(rows: str) -> str:
+    """By the words of each section; where a project has no section left, all it has at once."""
     return f"""
-    DELETE FROM {POSTING} posting USING (
-        SELECT DISTINCT counted.project_id, counted.id,
-               unnest(counted.in_heading || counted.in_text) COLLATE "C" AS term
-        FROM ({_COUNTED.format(rows=rows)}) counted
-    ) gone
-    WHERE posting.project_id = gone.project_id
-        AND posting.term = gone.term AND posting.section_id = gone.id;
+    DECLARE project bigint;
+    BEGIN
+        FOR project IN SELECT DISTINCT project_id FROM {rows} section LOOP
+            -- One statement: whoever adds sections meanwhile is seen with them or not at all.
+            DELETE FROM {POSTING} WHERE project_id = project AND NOT EXISTS (
+                SELECT FROM indexing_section section WHERE section.project_id = project
+            );
+            CONTINUE WHEN FOUND;
+            DELETE FROM {POSTING} posting USING (
+                SELECT DISTINCT counted.id,
+                       unnest(counted.in_heading || counted.in_text) COLLATE "C" AS term
+                FROM ({_COUNTED.format(rows=rows)} WHERE section.project_id = project) counted
+            ) gone
+            WHERE posting.project_id = project
+                AND posting.term = gone.term AND posting.section_id = gone.id;
+        END LOOP;
+    END;
     """  # noqa: S608
 
 

@@ -43,6 +43,10 @@ def ensure(connection: BaseDatabaseWrapper) -> None:
     SQLite has lost the triggers, and what was written meanwhile is not in the index."""
     if not is_in_step(connection):
         rebuild(connection)
+        return
+    with transaction.atomic(using=connection.alias):
+        # The triggers may be those of an earlier version.
+        _of(connection).create(connection)
 
 
 def _of(connection: BaseDatabaseWrapper) -> ModuleType:

@@ -5,9 +5,11 @@ from itertools import zip_longest
 from typing import Any
 
 from indexing.mcp.answers import Evidence, GlossaryTerm, NearTerm, TermAnswer
+from indexing.search.names import Names
 from indexing.search.snapshot import snapshot
 from indexing.search.terms import glossaries
 from projects.models import Document, GlossaryEntry, Project
+from projects.terms.wanted import Wanted
 
 # The same word means something in each project; nobody reads more of them.
 MOST_ENTRIES = 10
@@ -19,6 +21,7 @@ def look_up(term: str, projects: Sequence[Project]) -> TermAnswer:
     with snapshot():
         names = glossaries.names(project.pk for project in projects)
         ids = [pk for each in names.values() for pk in each.named(term)]
+        ids = ids or _in_kana(Wanted(term), names)
         entries = _entries(ids)[:MOST_ENTRIES]
         documents = _documents(entries)
         nearest: list[GlossaryEntry] = []
@@ -34,6 +37,13 @@ def look_up(term: str, projects: Sequence[Project]) -> TermAnswer:
             for entry in nearest[:MOST_NEAR]
         ],
     )
+
+
+def _in_kana(wanted: Wanted, names: Mapping[int, Names]) -> list[int]:
+    """The entries that are called so in katakana, and those that are read so."""
+    called = [pk for each in names.values() for key in wanted.keys for pk in each.named(key)]
+    read = GlossaryEntry.objects.filter(project__in=names, reading=wanted.reading).order_by("pk")
+    return [*called, *read.values_list("pk", flat=True)]
 
 
 def _entries(ids: Sequence[int]) -> list[GlossaryEntry]:

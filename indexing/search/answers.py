@@ -2,8 +2,9 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
-from django.db.models import Exists, F, OuterRef
+from django.db.models import Exists, F, OuterRef, QuerySet
 
 from indexing.choices import IndexStatus
 from indexing.lexical.query import Query
@@ -22,14 +23,7 @@ def answers(
 ) -> tuple[list[SearchResult], EntryAsked | None]:
     """Texts and states in one query; one more, where a section stands for others; and what the
     glossary has to say about them and the query."""
-    coming = IndexRequest.objects.open().filter(document=OuterRef("document"))
-    found = Section.objects.select_related("document", "project").defer(
-        "heading_words", "words", "document__content"
-    )
-    best = found.order_by().annotate(
-        has_open=Exists(coming), indexed_at=F("document__indexed__indexed_at")
-    )
-    sections = best.in_bulk([group.best_id for group in groups])
+    sections = _found().in_bulk([group.best_id for group in groups])
     above = {group.section_id for group in groups if group.section_id is not None} - set(sections)
     headings = sections | (Section.objects.listed().in_bulk(above) if above else {})
     results = [
@@ -43,6 +37,31 @@ def answers(
     ]
     terms, entry = look_up(texts, query, project_ids)
     return [replace(result, terms=terms.get(result.section_id, ())) for result in results], entry
+
+
+@cache
+def _found() -> QuerySet[Section]:
+    """What is shown of a section. Put together once: that takes longer than the database does."""
+    coming = IndexRequest.objects.open().filter(document=OuterRef("document"))
+    return (
+        Section.objects.select_related("document", "project")
+        .only(
+            "project__name",
+            "document__path",
+            "document__title",
+            "document__file_hash",
+            "heading",
+            "heading_path",
+            "number",
+            "depth",
+            "line_start",
+            "line_end",
+            "content",
+            "document_hash",
+        )
+        .order_by()
+        .annotate(has_open=Exists(coming), indexed_at=F("document__indexed__indexed_at"))
+    )
 
 
 def _answer(group: Group, best: Section, shown: Section | None, query: Query) -> SearchResult:

@@ -1,6 +1,6 @@
 """Which section answers for what was found: itself, or one above it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -27,25 +27,41 @@ class _Node(NamedTuple):
     parent_id: int | None
 
 
-def group(scores: Mapping[int, float], depths: Sequence[int]) -> list[Group]:
-    """Best first. Parts of one section are one answer; with depths, so is all below a heading of
-    one of them. What has no such heading above it is no answer."""
-    nodes = _nodes(scores, ancestors=bool(depths))
+def group(scores: Mapping[int, float], depths: Sequence[int], *, most: int | None) -> list[Group]:
+    """Best first; `most` of them, or all. Parts of one section are one answer; with depths, so is
+    all below a heading of one of them. What has no such heading above it is no answer."""
+    ordered = sorted(scores, key=lambda pk: (-scores[pk], pk))
     groups: dict[tuple[int, str | None], Group] = {}
-    for pk, score in sorted(scores.items(), key=lambda item: (-item[1], item[0])):
-        node = nodes.get(pk)
-        if node is None:
-            continue
-        if not depths:
-            groups.setdefault((node.document_id, node.number), Group(pk, pk, score))
-            continue
-        above = _nearest(pk, nodes, depths)
-        if above is not None:
-            key = node.document_id, nodes[above].number
-            groups.setdefault(key, Group(above, pk, score))
-        elif 0 in depths:
-            groups.setdefault((node.document_id, None), Group(None, pk, score))
-    return list(groups.values())
+    # Mostly each is an answer of its own. Where few are, look at more at once.
+    start, step = 0, 2 * most if most else len(ordered)
+    while start < len(ordered) and (most is None or len(groups) < most):
+        some = ordered[start : start + step]
+        nodes = _nodes(some, ancestors=bool(depths))
+        for pk in some:
+            if pk in nodes:
+                _take(pk, scores[pk], nodes, depths, groups)
+        start, step = start + step, 2 * step
+    return list(groups.values())[:most]
+
+
+def _take(
+    pk: int,
+    score: float,
+    nodes: Mapping[int, _Node],
+    depths: Sequence[int],
+    groups: dict[tuple[int, str | None], Group],
+) -> None:
+    """Into its group, which it leads if it is the first."""
+    node = nodes[pk]
+    if not depths:
+        groups.setdefault((node.document_id, node.number), Group(pk, pk, score))
+        return
+    above = _nearest(pk, nodes, depths)
+    if above is not None:
+        key = node.document_id, nodes[above].number
+        groups.setdefault(key, Group(above, pk, score))
+    elif 0 in depths:
+        groups.setdefault((node.document_id, None), Group(None, pk, score))
 
 
 def _nearest(pk: int, nodes: Mapping[int, _Node], depths: Sequence[int]) -> int | None:
@@ -59,9 +75,9 @@ def _nearest(pk: int, nodes: Mapping[int, _Node], depths: Sequence[int]) -> int 
     return None
 
 
-def _nodes(scores: Mapping[int, float], *, ancestors: bool) -> dict[int, _Node]:
+def _nodes(section_ids: Iterable[int], *, ancestors: bool) -> dict[int, _Node]:
     nodes: dict[int, _Node] = {}
-    missing = set(scores)
+    missing = set(section_ids)
     # One query for each level of headings at most.
     for _level in range(DEEPEST + 1):
         if not missing:

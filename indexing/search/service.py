@@ -18,6 +18,7 @@ from indexing.search.options import (
     SearchPage,
 )
 from indexing.search.snapshot import snapshot
+from indexing.search.weighing import weighed
 from indexing.vectors.cache import Newer, cache
 
 # Of each way of looking, so many are mixed; more where several make one answer, or for later pages.
@@ -96,12 +97,15 @@ def _search(
         nearest = limit
     neighbours = neighbours_of(aims, documents=documents, limit=nearest, also=found.scores)
     words = found.scores if options.mode is not Mode.VECTOR else {}
-    groups = group(mix(words, neighbours), options.depths)
-    notices = [*notices, *found.notices]
-    if groups and not found.total and options.mode is Mode.HYBRID:
-        notices.append(_("No section has these words. These are the nearest in meaning."))
+    scores = mix(words, weighed(neighbours, words, query))
     # What is beyond the candidates was only counted, and cannot be grouped.
     cut = len(found.scores) < found.total
+    # Then nobody asks how many groups there are, unless meaning has added more than was counted.
+    most = end if cut and found.total >= len(scores) else None
+    groups = group(scores, options.depths, most=most)
+    notices = [*notices, *found.notices, *_hints(query, found)]
+    if groups and not found.total and options.mode is Mode.HYBRID:
+        notices.append(_("No section has these words. These are the nearest in meaning."))
     results, entry = answers(groups[options.offset : end], query, options.project_ids)
     return SearchPage(
         options,
@@ -111,3 +115,21 @@ def _search(
         notices=notices,
         entry=entry,
     )
+
+
+def _hints(query: Query, found: Found) -> list[str]:
+    """For those who did not mean the signs as they are understood here: `ls -la`, or a question
+    copied with its quotation marks."""
+    hints = []
+    if query.excluded:
+        hints.append(
+            _(
+                "What stands behind a minus is left out. To look for it, put it in quotation marks "
+                "together with the word before it."
+            )
+        )
+    if query.phrases and not found.total:
+        hints.append(
+            _("No section has exactly these words. Without quotation marks, some may be found.")
+        )
+    return hints

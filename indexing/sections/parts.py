@@ -28,7 +28,8 @@ class Unit:
 
 
 def parts(sheet: Sheet, first_line: int, end_line: int, limits: Limits) -> Iterator[Span]:
-    """The lines [first_line, end_line) as parts, each beginning with the end of the one before.
+    """The lines [first_line, end_line), over the limit as they are, as parts, each beginning with
+    the end of the one before.
 
     Counts of units do not add up exactly to that of the whole, so each part is counted as it will
     be stored, and gives back what is too much.
@@ -77,20 +78,24 @@ class Units:
         self._found: list[Unit] = []
 
     def of_lines(self, first: int, end: int) -> list[Unit]:
-        self._add_lines(first, end)
+        """Of lines that are over the limit as a whole."""
+        self._add_inside(first, end)
         return self._found
 
     def _add_lines(self, first: int, end: int) -> None:
         starts, outline = self._sheet.starts, self._sheet.outline
-        is_prose = outline.is_prose(first)
-        if self._add(starts[first], starts[end], is_prose):
-            return
+        if not self._add(starts[first], starts[end], outline.is_prose(first)):
+            self._add_inside(first, end)
+
+    def _add_inside(self, first: int, end: int) -> None:
+        starts, outline = self._sheet.starts, self._sheet.outline
         if borders := outline.borders(first, end):
             for line, next_line in pairwise([first, *borders, end]):
                 self._add_lines(line, next_line)
-        else:
-            ways = (sentence_ends, line_ends) if is_prose else (line_ends, sentence_ends)
-            self._add_text(starts[first], starts[end], is_prose, ways)
+            return
+        is_prose = outline.is_prose(first)
+        ways = (sentence_ends, line_ends) if is_prose else (line_ends, sentence_ends)
+        self._add_text(starts[first], starts[end], is_prose, ways)
 
     def _add_text(self, start: int, end: int, is_prose: bool, ways: tuple[Way, ...]) -> None:
         """Cut in the first way, what is still too long in the next one, and at last anywhere."""

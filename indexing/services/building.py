@@ -26,7 +26,7 @@ logger = logging.getLogger(__name__)
 ANALYSIS_VERSION = 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Draft:
     """A section to be: its piece, and what the search needs of it."""
 

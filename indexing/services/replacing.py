@@ -4,17 +4,19 @@ A search sees the one version or the other, never both and never none.
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 
 from django.db import connection, transaction
+from django.db.models import QuerySet
 from django.utils import timezone
 
 from indexing.models import IndexedDocument, ProjectIndex, Section, SectionVector
 from indexing.services.building import Built
 from indexing.services.holding import hold
+from indexing.services.inserting import Row, insert, rows_of
 from indexing.services.requests import complete_all, tell
 from indexing.vectors.store import write
-
-INSERT_BATCH = 500
+from projects.models import Project
 
 # One statement on both databases, as the numbers of the live feed. The row stays locked to the end
 # of the transaction: generations become visible in order.
@@ -40,42 +42,21 @@ def replace_all(builds: Sequence[Built], *, serving: str) -> list[Built]:
     kept = _newer([built for built in builds if built.claim in held])
     if not kept:
         return []
-    _delete_sections([built.claim.document_id for built in kept])
+    _delete(Section.objects.filter(document__in=[built.claim.document_id for built in kept]))
     ids = _new_ids(sum(len(built.drafts) for built in kept))
     now = timezone.now()
-    sections: list[Section] = []
+    sections: list[Row] = []
     vectors: dict[str, list[tuple[int, bytes]]] = {}
     for built in kept:
-        mine = [next(ids) for _draft in built.drafts]
-        for pk, draft in zip(mine, built.drafts, strict=True):
-            piece = draft.piece
-            sections.append(
-                Section(
-                    pk=pk,
-                    project_id=built.project_id,
-                    document_id=built.claim.document_id,
-                    parent_id=None if piece.parent is None else mine[piece.parent],
-                    order=piece.order,
-                    depth=piece.depth,
-                    number=piece.number,
-                    part=piece.part,
-                    heading=piece.heading,
-                    heading_path=list(piece.heading_path),
-                    line_start=piece.line_start,
-                    line_end=piece.line_end,
-                    content=piece.content,
-                    token_count=piece.token_count,
-                    document_hash=built.claim.document_hash,
-                    text_hash=draft.text_hash,
-                    heading_words=draft.heading_words,
-                    words=draft.words,
-                    created_at=now,
-                )
+        mine = list(islice(ids, len(built.drafts)))
+        sections.extend(rows_of(built, mine, now))
+        for embedder, by_text in built.vectors.items():
+            vectors.setdefault(embedder, []).extend(
+                (pk, by_text[draft.text_hash])
+                for pk, draft in zip(mine, built.drafts, strict=True)
+                if draft.text_hash in by_text
             )
-            for embedder, by_text in built.vectors.items():
-                if draft.text_hash in by_text:
-                    vectors.setdefault(embedder, []).append((pk, by_text[draft.text_hash]))
-    Section.objects.bulk_create(sections, batch_size=INSERT_BATCH)
+    insert(sections)
     for embedder, rows in vectors.items():
         write(rows, embedder=embedder, project_id=kept[0].project_id)
     generation = next_generation(kept[0].project_id, serving=serving)
@@ -132,12 +113,16 @@ def _indexed(built: Built, generation: int) -> IndexedDocument:
     )
 
 
-def _delete_sections(document_ids: list[int]) -> None:
+def delete_sections_of(project: Project) -> None:
+    """All of them. Their documents are locked."""
+    _delete(Section.objects.filter(project=project))
+
+
+def _delete(sections: QuerySet[Section]) -> None:
     """Straight by statement: Django would load every row to look for what hangs on it."""
-    old = Section.objects.filter(document_id__in=document_ids)
-    vectors = SectionVector.objects.filter(section__in=old)
+    vectors = SectionVector.objects.filter(section__in=sections)
     vectors._raw_delete(vectors.db)
-    old._raw_delete(old.db)
+    sections._raw_delete(sections.db)
 
 
 def _new_ids(count: int) -> Iterator[int]:

@@ -202,7 +202,12 @@ def _copy(rows: bytes) -> None:
         " (section_id, embedder, project_id, document_id, dimensions, embedding)"
         " FROM STDIN (FORMAT BINARY)"
     )
-    with connection.cursor() as cursor, cursor.copy(statement) as copy:
+    with (
+        connection.cursor() as cursor,
+        # Django does not know `copy`, and would not make its own errors of those in it.
+        connection.wrap_database_errors,
+        cursor.copy(statement) as copy,
+    ):
         copy.write(beginning + rows + end)
 
 

@@ -7,6 +7,7 @@ from django.http import Http404, HttpResponse
 from django.utils.http import content_disposition_header
 from django.utils.translation import gettext as _
 from django_filters import rest_framework as filters
+from django_filters.rest_framework import DjangoFilterBackend
 from drf_spectacular.types import OpenApiTypes
 from rest_framework import status
 from rest_framework.request import Request
@@ -45,7 +46,9 @@ TAG = "glossary"
 
 class EntryFilter(filters.FilterSet):
     q = filters.CharFilter(
-        method="search", label="Words in the term, its reading or the definition."
+        method="search",
+        label="Words in the term, an alias, the reading or the definition; the nearest first "
+        "unless you name an ordering.",
     )
     letter = filters.ChoiceFilter(
         choices=[(letter, letter) for letter in LETTERS],
@@ -247,10 +250,15 @@ class PublicationUndo(ProjectView):
 
 
 class GlossaryExport(ProjectView):
+    queryset = GlossaryEntry.objects.all()
+    filterset_class = EntryFilter
+    # The format decides on the order.
+    filter_backends = [DjangoFilterBackend]
+
     @operation(
         "glossary_export",
         tag=TAG,
-        summary="The whole glossary as a file",
+        summary="The glossary as a file, whole or filtered as the list is",
         description=(
             "JSON and CSV with the best entries first, Markdown in order. The JSON is "
             '`{"entries": [{"term", "definition", "confidence", "category", "aliases", "related", '
@@ -267,9 +275,10 @@ class GlossaryExport(ProjectView):
     def get(self, request: Request, project_id: int) -> HttpResponse:
         project = self.project()
         wanted = self.query(ExportQuerySerializer).get("format") or _accepted(request)
-        return as_download(
-            "".join(export(project, wanted)), format=wanted, name=f"{project.name}.{wanted}"
-        )
+        entries = self.filter_queryset(GlossaryEntry.objects.filter(project=project))
+        assert isinstance(entries, EntryQuerySet)  # a filter narrows what it is given
+        text = "".join(export(project, wanted, entries=entries))
+        return as_download(text, format=wanted, name=f"{project.name}.{wanted}")
 
 
 def as_download(text: str, *, format: str, name: str) -> HttpResponse:

@@ -92,6 +92,29 @@ class TermChangeSerializer(serializers.Serializer[Term]):
     )
 
 
+class SeenTermSerializer(serializers.Serializer[Any]):
+    """A term as you saw it."""
+
+    text = Text(max_length=TERM_LENGTH, required=False)
+    category = Text(max_length=KEY_LENGTH, allow_blank=True, required=False)
+    notes = Text(max_length=NOTES_LENGTH, allow_blank=True, required=False)
+
+
+class TermEditSerializer(TermChangeSerializer):
+    """What is not sent stays."""
+
+    seen = SeenTermSerializer(
+        required=False,
+        help_text="409 `term_changed` when a field that you change is not as you saw it here.",
+    )
+
+    def get_fields(self) -> dict[str, Any]:
+        fields = super().get_fields()
+        for field in fields.values():
+            field.required = False
+        return fields
+
+
 class ListedTermSerializer(serializers.Serializer[Term]):
     """A term for the list of the required or of the excluded ones."""
 

@@ -20,6 +20,7 @@ from projects.api.term_serializers import (
     ListedTermSerializer,
     OccurrenceSerializer,
     TermChangeSerializer,
+    TermEditSerializer,
     TermsChangedSerializer,
     TermSerializer,
 )
@@ -38,6 +39,10 @@ from projects.services.terms import (
 TAG = "terms"
 # What `?category=` says for terms without one.
 NO_CATEGORY = "-"
+SEARCHED = (
+    "Words in the term, another spelling or a synonym of it, its reading or its notes; the nearest "
+    "first unless you name an ordering."
+)
 SHOWS = {
     "kept": IN_GLOSSARY,
     "required": (TermStatus.REQUIRED,),
@@ -51,7 +56,7 @@ STATUS_AFTER = {
 
 
 class TermFilter(filters.FilterSet):
-    q = filters.CharFilter(method="search", label="Words in the term, its reading or its notes.")
+    q = filters.CharFilter(method="search", label=SEARCHED)
     show = filters.ChoiceFilter(
         method="tab",
         choices=[(name, name) for name in SHOWS],
@@ -177,14 +182,14 @@ class TermDetail(TermView):
         tag=TAG,
         summary="Change the spelling, category, notes or status of a term (editors)",
         description="What you send counts as chosen by a person: no extraction changes it.",
-        request=TermChangeSerializer(partial=True),
+        request=TermEditSerializer,
         responses={200: TermSerializer},
         errors=[400, 403, 404, 409, 413, 415],
     )
     def patch(self, request: Request, project_id: int, term_id: int) -> Response:
         project = self.project(Action.EDIT)
         term = self.term(rows_of(project))
-        changes = self.body(TermChangeSerializer, partial=True)
+        changes = self.body(TermEditSerializer)
         wanted, reason = changes.pop("status", None), changes.pop("reason", "")
         with transaction.atomic():
             update_term(term=term, actor=self.actor, **changes)

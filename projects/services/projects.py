@@ -18,7 +18,7 @@ from projects.intake.files import Draft
 from projects.models import Membership, Project
 from projects.services.documents import lock_documents, store_documents
 from projects.services.terms.copying import copy_lists
-from projects.stopping import lock_all, stop_all
+from projects.stopping import empty_all, lock_all, stop_all
 
 # What a clone takes over from the project it is made from.
 SETTINGS = ("description", "language")
@@ -104,6 +104,7 @@ def _delete(project: Project, actor: Actor) -> None:
     lock_all(project)
     lock_documents(project.documents.all())
     _stop_work(project, actor)
+    empty_all(project)
     clear_provider(scope=project.stream, actor=author_of(actor))
     publish(project.stream, "project.deleted", {"name": project.name, "by": name_of(actor)})
     project.delete()

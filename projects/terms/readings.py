@@ -47,7 +47,7 @@ def reading_of(text: str) -> str:
         morpheme.reading_form() if _JAPANESE.search(morpheme.surface()) else morpheme.surface()
         for morpheme in _sudachi().tokenize(text)
     )
-    return _KATAKANA.sub(_hiragana, "".join(parts).casefold())[:LONGEST]
+    return as_hiragana("".join(parts).casefold())[:LONGEST]
 
 
 def index_letter(reading: str) -> str:
@@ -56,12 +56,12 @@ def index_letter(reading: str) -> str:
     first = unicodedata.normalize("NFKD", _FIRST.sub("", reading)[:1])[:1]
     if "a" <= first.lower() <= "z":
         return first.upper()
-    kana = _KATAKANA.sub(_hiragana, first).translate(_SMALL)
+    kana = as_hiragana(first).translate(_SMALL)
     return _ROW_OF.get(kana, "#")
 
 
-def _hiragana(katakana: re.Match[str]) -> str:
-    return chr(ord(katakana[0]) - 0x60)
+def as_hiragana(text: str) -> str:
+    return _KATAKANA.sub(lambda kana: chr(ord(kana[0]) - 0x60), text)
 
 
 def _sudachi() -> Tokenizer:

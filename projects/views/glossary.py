@@ -1,17 +1,15 @@
 """The glossary as people read it: by letter, by search, or as a file."""
 
-import json
 from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import groupby
 from typing import Any
 
 from django.contrib import messages
-from django.db.models import Count, Q, TextField
-from django.db.models.functions import Cast
+from django.db.models import Count, Q
 from django.http import Http404, HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
-from django.utils.http import content_disposition_header
+from django.utils.http import content_disposition_header, urlencode
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -60,7 +58,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Group:
-    """Entries of one letter, as far as this page has them."""
+    """Entries of one letter, as far as this page has them; found ones stand under none."""
 
     letter: str
     lines: list[Line]
@@ -74,13 +72,12 @@ def glossary(request: HttpRequest, project_id: int) -> HttpResponse:
     asked = _Asked(request)
     found = asked.narrow(project.entries.listed())
     counts = dict(found.order_by().values_list("letter").annotate(n=Count("pk")))
-    if asked.letter:
-        found = found.filter(letter=asked.letter)
+    found = found.narrowed(letter=asked.letter)
     listing = Listing(request, found, COLUMNS, default="term", page_size=PAGE_SIZE)
     context |= {
         "asked": asked,
         "listing": listing,
-        "groups": _groups(listing.page, dict(categories)),
+        "groups": _groups(listing.page, dict(categories), by_letter=not asked.query),
         "alphabets": _alphabets(request, project, counts, asked.letter),
         "total": sum(counts.values()),
         "has_entries": bool(counts) or project.entries.exists(),
@@ -106,37 +103,31 @@ class _Asked:
     def is_narrowed(self) -> bool:
         return bool(self.query or self.category or self.only or self.letter)
 
+    @property
+    def query_string(self) -> str:
+        """The same for another address."""
+        asked = {
+            "q": self.query,
+            "category": self.category,
+            "only": self.only,
+            "letter": self.letter,
+        }
+        return urlencode({name: value for name, value in asked.items() if value})
+
     def narrow(self, entries: EntryQuerySet) -> EntryQuerySet:
         """By everything but the letter: the index counts what each one would show."""
-        if self.query:
-            aliased = entries.filter(pk__in=_with_alias(entries, self.query))
-            entries = entries.matching(self.query) | aliased
-        if self.category:
-            entries = entries.filter(category=self.category)
+        entries = entries.narrowed(query=self.query, category=self.category)
         if self.only:
             entries = entries.filter(STATES[self.only][0])
         return entries
 
 
-def _with_alias(entries: EntryQuerySet, query: str) -> list[int]:
-    """The databases keep the list as text, one of them with letters beyond ASCII written as codes.
-    That finds the few rows to look at; what is between the names is no match."""
-    written = Q()
-    for ascii_only in (True, False):
-        written |= Q(names__icontains=json.dumps(query, ensure_ascii=ascii_only)[1:-1])
-    rows = entries.annotate(names=Cast("aliases", TextField())).filter(written).order_by()
-    wanted = query.casefold()
-    return [
-        pk
-        for pk, aliases in rows.values_list("pk", "aliases")
-        if any(wanted in name.casefold() for name in aliases)
-    ]
-
-
-def _groups(entries: Iterable[GlossaryEntry], labels: dict[str, Any]) -> list[Group]:
+def _groups(
+    entries: Iterable[GlossaryEntry], labels: dict[str, Any], *, by_letter: bool
+) -> list[Group]:
     return [
         Group(letter, [Line(entry, labels.get(entry.category, entry.category)) for entry in same])
-        for letter, same in groupby(entries, key=lambda entry: entry.letter)
+        for letter, same in groupby(entries, key=lambda entry: entry.letter if by_letter else "")
     ]
 
 
@@ -166,11 +157,13 @@ def _letter(request: HttpRequest, text: str, counts: dict[str, int], current: st
 
 @require_safe
 def export(request: HttpRequest, project_id: int, format: str) -> HttpResponse:
-    """The whole glossary, to keep or to give away."""
+    """The glossary to keep or to give away: whole, or what the same address narrows the page to."""
     project = project_for(request.user, project_id, Action.VIEW)
     if format not in FORMATS:
         raise Http404(_("There is no such format."))
-    text = "".join(export_glossary(project, format))
+    asked = _Asked(request)
+    entries = asked.narrow(project.entries.all()).narrowed(letter=asked.letter)
+    text = "".join(export_glossary(project, format, entries=entries))
     response = HttpResponse(text, content_type=FORMATS[format].with_charset)
     name = slugify(project.name, allow_unicode=True) or str(project.pk)
     header = content_disposition_header(True, f"{name}-glossary.{FORMATS[format].extension}")

@@ -20,9 +20,9 @@ from projects.access import Action, project_for
 from projects.categories import categories_of
 from projects.forms_glossary import EntryForm, initial_of
 from projects.models import Document, EntryRevision, GlossaryEntry, Project, Term
-from projects.rendering.words import Span, word_diff
 from projects.services.glossary import delete_entry, edit_entry, undo, undo_batch, unlock
 from projects.terms.keys import key_of
+from projects.views.conflicts import Conflict, put_together
 from projects.views.glossary import field_of
 from projects.views.linking import linked
 from projects.views.pages import project_context
@@ -53,15 +53,6 @@ class Evidence:
 class Name:
     text: str
     entry: GlossaryEntry | None
-
-
-@dataclass(frozen=True)
-class Conflict:
-    """A field that two people have changed at once."""
-
-    label: Any
-    theirs: str
-    spans: list[Span]
 
 
 def entry_of(project: Project, entry_id: int) -> GlossaryEntry:
@@ -194,28 +185,18 @@ def _conflict(
     form: EntryForm,
     categories: list[tuple[str, Any]],
 ) -> HttpResponse:
-    """Somebody was faster. What only they changed is taken over, what only this person changed
-    stays in the form, and where both did, both texts are shown. Saving again then is a choice."""
+    """Somebody was faster. Saving again then is a choice."""
     entry = entry_of(project, stale.pk)
     seen = entry.revisions.filter(number=form.cleaned_data["version"] or 0).first()
-    base: dict[str, Any] = (seen.after if seen else None) or {}
-    mine = form.entry_fields
-    merged, conflicts = {}, []
-    for name in GlossaryEntry.FIELDS:
-        theirs = getattr(entry, name)
-        merged[name] = theirs if mine[name] == base.get(name) else mine[name]
-        if merged[name] != theirs and theirs != base.get(name):
-            old, new = _as_text(theirs), _as_text(mine[name])
-            conflicts.append(Conflict(FIELD_NAMES[name], old, word_diff(old, new)))
-    again = EntryForm(
-        categories=categories, initial={**initial_of(entry), **merged, "version": entry.version}
+    merged, conflicts = put_together(
+        seen=(seen.after if seen else None) or {},
+        theirs=initial_of(entry),
+        mine=form.entry_fields,
+        labels=FIELD_NAMES,
     )
+    again = EntryForm(categories=categories, initial={**initial_of(entry), **merged})
     newest = entry.revisions.select_related("author").first()
     return _edit_page(request, entry, again, status=409, conflicts=conflicts, newest=newest)
-
-
-def _as_text(value: Any) -> str:
-    return "\n".join(value) if isinstance(value, list) else str(value)
 
 
 @require_POST

@@ -14,7 +14,7 @@ from glossary_site.pages import render_page, wants_part
 from projects.access import Action, project_for
 from projects.categories import categories_of
 from projects.choices import TermStatus
-from projects.forms_terms import TermForm
+from projects.forms_terms import EditTermForm, shown
 from projects.models import GlossaryEntry, Project, SynonymGroup, Term
 from projects.panels import TERM_PANELS, panels_of
 from projects.services.synonyms import (
@@ -27,6 +27,7 @@ from projects.services.synonyms import (
 )
 from projects.services.terms import delete_terms, update_term
 from projects.terms.keys import key_of
+from projects.views.conflicts import put_together
 from projects.views.occurrences import occurrences_of
 from projects.views.pages import project_context
 from projects.views.term_undo import change_status, take_back
@@ -77,9 +78,12 @@ def _about(term: Term, labels: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _form(term: Term, categories: list[tuple[str, Any]], data: Any = None) -> TermForm:
-    initial = {"text": term.text, "category": term.category, "notes": term.notes}
-    return TermForm(data, categories=categories, initial=initial)
+def _values(term: Term) -> dict[str, str]:
+    return {name: getattr(term, name) for name in EditTermForm.EDITED}
+
+
+def _form(term: Term, categories: list[tuple[str, Any]], data: Any = None) -> EditTermForm:
+    return EditTermForm(data, categories=categories, initial=shown(_values(term)))
 
 
 def _change(request: HttpRequest, project: Project, term_id: int) -> HttpResponse:
@@ -101,11 +105,11 @@ def term_edit(request: HttpRequest, project_id: int, term_id: int) -> HttpRespon
     form = _form(term, categories, request.POST if sent else None)
     existing: Term | None = None
     if sent and form.is_valid():
-        changes = {key: form.cleaned_data[key] for key in form.changed_data}
         try:
-            if changes:
-                update_term(term=term, actor=request.user, **changes)
+            update_term(term=term, actor=request.user, seen=form.seen, **form.changes)
         except Refusal as refusal:
+            if refusal.code == "term_changed":
+                return _conflict(request, term_of(project, term_id), form, categories)
             form.add_error(field_of(refusal), str(refusal))
             existing = project.terms.filter(pk=refusal.details.get("term_id", 0)).first()
         else:
@@ -114,6 +118,19 @@ def term_edit(request: HttpRequest, project_id: int, term_id: int) -> HttpRespon
     context = project_context(request, project, "terms")
     context |= {"term": term_of(project, term_id), "form": form, "existing": existing}
     return render(request, "terms/edit.html", context, status=422 if sent else 200)
+
+
+def _conflict(
+    request: HttpRequest, term: Term, form: EditTermForm, categories: list[tuple[str, Any]]
+) -> HttpResponse:
+    """Somebody was faster. Saving again then is a choice."""
+    theirs = _values(term)
+    labels = {name: form.fields[name].label for name in form.EDITED}
+    merged, conflicts = put_together(seen=form.seen, theirs=theirs, mine=form.values, labels=labels)
+    again = EditTermForm(categories=categories, initial=shown(theirs, edited=merged))
+    context = project_context(request, term.project, "terms")
+    context |= {"term": term, "form": again, "was_changed": True, "conflicts": conflicts}
+    return render(request, "terms/edit.html", context, status=409)
 
 
 @require_POST

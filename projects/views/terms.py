@@ -12,6 +12,7 @@ from django.utils.translation import gettext_lazy, ngettext
 from django.views.decorators.http import require_http_methods, require_safe
 
 from glossary_site.errors import Refusal
+from glossary_site.nearness import nearest_first
 from glossary_site.numbers import number_in
 from glossary_site.pages import Column, Listing, query_of, render_page, wants_part
 from projects.access import Action, project_for
@@ -256,12 +257,10 @@ def field_of(refusal: Refusal) -> str:
 
 @require_safe
 def term_suggest(request: HttpRequest, project_id: int) -> HttpResponse:
-    """Terms that begin with, or contain, what is being typed: the options of a datalist."""
+    """Terms that are near to what is being typed: the options of a datalist."""
     project = project_for(request.user, project_id, Action.VIEW)
     terms = project.terms.none()
     if query := request.GET.get("synonym", "").replace("\0", "").strip():
-        terms = project.terms.listed().filter(
-            Q(text__icontains=query) | Q(reading__icontains=query)
-        )
-    best = terms.order_by("-score", "pk")[:SUGGESTIONS]
+        terms = project.terms.listed().matching(query)
+    best = terms.order_by(*nearest_first(terms), "-score", "pk")[:SUGGESTIONS]
     return render(request, "terms/_suggestions.html", {"terms": best})

@@ -1,6 +1,5 @@
 """A project for the length of one command, and a folder that becomes its documents."""
 
-import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -12,10 +11,11 @@ from indexing.lexical.analysis import language_of
 from projects.access import Actor
 from projects.intake.files import Rejected
 from projects.management.stopping import Interrupt
-from projects.models import NAME_LENGTH, Project
+from projects.models import Project
 from projects.services.imports import import_folder
 from projects.services.projects import create_project, delete_project, update_project
 from runs.management.showing import Display
+from runs.services.temporary import remove_left_over, temporary_name
 
 # So much of each document says in which language a folder is.
 SAMPLE_LENGTH = 2000
@@ -24,10 +24,10 @@ SAMPLE_DOCUMENTS = 50
 
 @contextmanager
 def temporary_project(folder: Path, actor: Actor) -> Iterator[Project]:
-    """Gone at the end with everything in it, however that end comes about."""
-    # Two commands at once have two projects.
-    name = f"{folder.resolve().name[: NAME_LENGTH - 30]} (runpipeline {secrets.token_hex(4)})"
-    project = create_project(actor=actor, name=name)
+    """Gone at the end with everything in it, however that end comes about: what a kill leaves, a
+    later command removes, or the site at night."""
+    remove_left_over()
+    project = create_project(actor=actor, name=temporary_name(folder.resolve().name))
     try:
         yield project
     finally:

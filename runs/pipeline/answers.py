@@ -80,9 +80,8 @@ def read_entries(
     names: Collection[str] = (),
 ) -> list[Entry | Failure]:
     """One result for each term of the request. `evidence`: what earlier entries rest on, which may
-    be quoted again; `names`: the keys of the names that the glossary has."""
-    # After a kill nothing is prepared; and one pass for all terms is as quick as for one.
-    finder.prepare(terms.values())
+    be quoted again; `names`: the keys of the names that the glossary has. The finder had better be
+    prepared for all terms: one pass for all is as quick as for one."""
     known = {*terms, *names}
     asked = numbered(request_key)
     items = _items_by_number(data, asked)

@@ -121,9 +121,10 @@ def _briefs(
     def definition_of(term: Term) -> str:
         """Found once, however many terms are near it."""
         if term.key not in defined:
-            entry = define(term, contexts_of(term))
-            strong = entry.supported and not entry.needs_review and entry.confidence >= STRONG
-            defined[term.key] = entry.definition if strong else ""
+            # From the passages that may hold one: all else that an entry has takes far longer.
+            strong = [each for each in contexts_of(term) if each.definitional >= STRONG]
+            entry = define(term, strong)
+            defined[term.key] = entry.definition if entry.confidence >= STRONG else ""
         return defined[term.key]
 
     names = [(term.text.casefold(), term.text) for term in terms]

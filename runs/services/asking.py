@@ -8,7 +8,7 @@ once, hours later perhaps; the run parks, without a worker, and the end of the p
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
-from uuid import UUID, uuid5
+from uuid import UUID, uuid4
 
 from django.db.models import F
 from django.utils import timezone
@@ -31,10 +31,6 @@ from runs.pipeline.plan import keys_in
 from runs.services.ending import ADVANCE
 from runs.services.logs import Line
 from runs.services.work import Work
-
-# Processes of runs are named by the run and the step, so that a step asks once however often it is
-# begun.
-NAMESPACE = UUID("5c3f1d0e-8f0b-4b54-9d0c-6a1f5d6f3a27")
 
 # Stores what the answers say, and gives back what it had no result for.
 Store = Callable[[Iterable[Result]], list[Failure]]
@@ -88,13 +84,14 @@ def _pause(work: Work, process_id: UUID, *, seconds: float) -> None:
 
 def _ask(work: Work, requests: Iterable[Request], *, total: int, live: bool) -> LLMProcess | None:
     """Put the questions; None where there are none. The number of the process is noted first:
-    whoever stops the run in between finds it."""
+    whoever stops the run in between finds it, and whoever begins the step again asks under it, so
+    that all is asked once. After a withdrawal there is none, and the next are other questions."""
     step, run = work.step, work.run
     asked = list(requests)
     if not asked:
         return None
     alone = work.config.strategy == Strategy.BATCH and not work.builtin
-    number = uuid5(NAMESPACE, f"{run.pk} {step.step} {work.config.kind}")
+    number = step.process_id or uuid4()
     step.process_id, step.live, step.total = number, live and not alone, total
     with work.session.atomic():
         work.progress(0, total)

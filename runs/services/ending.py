@@ -70,7 +70,7 @@ def fail(run: Run, message: str, *, error: BaseException | None = None) -> bool:
     return True
 
 
-def cancel(run: Run, *, actor: Actor) -> Run:
+def cancel(run: Run, *, actor: Actor, because: str = "") -> Run:
     """To CANCELLED. Whoever works on it is told within a second, in the middle of a call too, and
     nothing that it still writes is taken. What is there already stays."""
     who = name_of(actor) or audit.SITE
@@ -84,7 +84,9 @@ def cancel(run: Run, *, actor: Actor) -> Run:
                 run_id=run.pk,
                 run_status=run.status,
             )
-        reason = _("Stopped by %(name)s.") % {"name": who} if name_of(actor) else _("Stopped.")
+        reason = because or _("Stopped.")
+        if name_of(actor):
+            reason = _("Stopped by %(name)s.") % {"name": who}
         logs.write(run, [Line(reason, level=Level.WARNING)])
         audit.record(who, "cancel", run, after={"status": Status.CANCELLED})
         if asked is not None and not asked.ended:

@@ -13,7 +13,7 @@ from glossary_site.jobs.choices import State
 from glossary_site.jobs.errors import PermanentFailure, Stop, Stopped
 from glossary_site.jobs.models import JobRun
 from glossary_site.jobs.session import Session
-from glossary_site.llm.providers import provider_for
+from glossary_site.llm.providers import overridden, provider_for
 from glossary_site.observe.masking import mask
 from runs.choices import Step
 from runs.models import Run, RunStep
@@ -72,6 +72,7 @@ def _take(run: Run, session: Session) -> bool:
 
 def _go_on(run: Run, session: Session) -> None:
     work = Work(run, session)
+    _check_provider(work)
     for step in run.steps.filter(finished_at__isnull=True).order_by("order"):
         session.check()
         _enter(work, step)
@@ -79,6 +80,18 @@ def _go_on(run: Run, session: Session) -> None:
     with session.finishing():
         if not complete_if_not_cancelled(run):
             raise Stopped(Stop.CANCELED)
+
+
+def _check_provider(work: Work) -> None:
+    """Whoever is set instead may be just the one whom these documents were not to be shown to."""
+    if work.options.own_provider and not overridden():
+        raise Refusal(
+            "provider_unknown",
+            _(
+                "Only the command that began this run knows the provider it asks. Start the "
+                "command again."
+            ),
+        )
 
 
 def _enter(work: Work, step: RunStep) -> None:

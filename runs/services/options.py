@@ -15,6 +15,8 @@ class RunOptions:
     only: tuple[str, ...] | None = None
     # Ask anew, even where the ledger knows an answer.
     fresh: bool = False
+    # It asks a provider that a command named for itself: nobody else can go on with it.
+    own_provider: bool = False
 
     def to_json(self) -> dict[str, Any]:
         return {key: value for key, value in asdict(self).items() if value not in ("", 0, None)}
@@ -27,4 +29,5 @@ class RunOptions:
             limit=int(data.get("limit", 0)),
             only=None if only is None else tuple(only),
             fresh=bool(data.get("fresh", False)),
+            own_provider=bool(data.get("own_provider", False)),
         )

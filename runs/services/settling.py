@@ -76,7 +76,9 @@ def settle_run(run: Run) -> bool:
             return False
         last: JobRun | None = jobs_of(run_now).order_by("-pk").first()
         if last is not None and last.state == State.CANCELED:
-            cancel(run_now, actor=OPERATOR)
+            # By an operator; or nobody could begin with it, however often it was given out.
+            because = _("Stopped, because its job %(id)s was ended: %(why)s")
+            cancel(run_now, actor=OPERATOR, because=because % {"id": last.pk, "why": last.error})
             return True
         mark = _mark(run_now)
         stalls = 0 if mark > run_now.mark else run_now.stalls + 1

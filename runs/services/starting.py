@@ -1,12 +1,14 @@
 """The one door for new runs."""
 
+from dataclasses import replace
+
 from django.db import IntegrityError, transaction
 from django.db.models import Exists, OuterRef
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
 from glossary_site.jobs.services.enqueue import enqueue
-from glossary_site.llm.providers import provider_for
+from glossary_site.llm.providers import overridden, provider_for
 from projects.access import Actor, author_of, name_of
 from projects.models import Project
 from runs import news
@@ -34,7 +36,7 @@ def start(
             % {"scope": scope, "all": ", ".join(Scope.values)},
             status=400,
         )
-    options = options or RunOptions()
+    options = replace(options or RunOptions(), own_provider=overridden())
     scope = Scope(scope)
     base = base or base_for(project, scope)
     missing = what_is_missing(project, scope, options=options, base=base)

@@ -239,6 +239,12 @@ class TestHistory:
 
 
 class TestExport:
+    def test_filtered_as_the_list_is(self, as_viewer, base, project):
+        publish(project, "quay", "pier", "pilot")
+        rows = as_viewer.get(f"{base}/export?letter=P&q=PIER").json()["entries"]
+        assert [row["term"] for row in rows] == ["pier"]
+        assert as_viewer.get(f"{base}/export?letter=nope").status_code == 400
+
     @pytest.mark.parametrize(
         ("query", "accept", "content_type", "start"),
         [

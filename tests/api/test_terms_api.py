@@ -161,6 +161,15 @@ class TestOne:
         row = Term.objects.get(pk=terms["quay"].pk)
         assert (row.notes, row.status) == ("", "candidate")
 
+    def test_notes_that_somebody_else_has_written_meanwhile(self, as_editor, base, terms):
+        address = f"{base}/terms/{terms['quay'].pk}"
+        assert as_editor.patch(address, {"notes": "Theirs"}).status_code == 200
+        body = {"notes": "Mine", "seen": {"notes": ""}}
+        response = as_editor.patch(address, body)
+        assert (response.status_code, response.json()["code"]) == (409, "term_changed")
+        body["seen"]["notes"] = "Theirs"
+        assert as_editor.patch(address, body).json()["notes"] == "Mine"
+
     def test_terms_of_other_projects_are_none_of_ours(self, as_editor, base):
         other = add_term(project=make_project("Other"), text="x", actor=OPERATOR)
         for method in (as_editor.get, as_editor.delete, as_editor.patch):

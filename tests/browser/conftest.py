@@ -24,7 +24,6 @@ from tests.browser.visiting import (
     Trouble,
     sign_in,
 )
-from tests.site import running
 from tests.site.running import empty_site, free_port
 
 HERE = Path(__file__).parent
@@ -38,7 +37,6 @@ OPTIONS = [
     "--no-first-run",
 ]
 FIRST_SIGN_IN = re.compile(r"sign in as (\w+) with the password (\S+)")
-REDIS_DISTANCE = 13
 
 Visit = Callable[..., Page]
 _serial = count(1)
@@ -72,17 +70,14 @@ def site(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     port = free_port()
     repositories = tmp_path_factory.mktemp("repositories")
     with ExitStack() as opened:
-        with pytest.MonkeyPatch.context() as patch:
-            # Tests of other processes may run beside these, and would take each other's tasks.
-            patch.setattr(running, "REDIS_DISTANCE", REDIS_DISTANCE)
-            site = opened.enter_context(
-                empty_site(
-                    tmp_path_factory.mktemp("browser") / "data",
-                    # With kinds of work that tests can have done.
-                    DJANGO_SETTINGS_MODULE="tests.work.settings",
-                    GLOSSARY_GIT_ROOTS=str(repositories),
-                )
+        site = opened.enter_context(
+            empty_site(
+                tmp_path_factory.mktemp("browser") / "data",
+                # With kinds of work that tests can have done.
+                DJANGO_SETTINGS_MODULE="tests.work.settings",
+                GLOSSARY_GIT_ROOTS=str(repositories),
             )
+        )
         serve = site.start("serve", "--port", str(port))
         serve.wait_for_output("Glossary Site is running")
         printed = FIRST_SIGN_IN.search(serve.output)

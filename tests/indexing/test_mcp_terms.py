@@ -98,6 +98,16 @@ class TestTerms:
         assert near == ["slipways", "slip way rail"]
         assert "The nearest it has: slipways (project" in text_of(answer)
 
+    async def test_in_other_kana(self):
+        project = await make_scene()
+        named = entry_data("水先人", reading="みずさきにん", aliases=["パイロット"])
+        await publish(project, named, entry_data("潮"))
+        async with in_this_process(OPERATOR) as client:
+            for asked in ("みずさきにん", "ミズサキニン", "ぱいろっと", "ﾊﾟｲﾛｯﾄ"):
+                answer = await client.call_tool("look_up_term", {"term": asked})
+                terms = [row["term"] for row in answer.structured_content["entries"]]
+                assert terms == ["水先人"], asked
+
     async def test_each_project_has_words_of_its_own(self):
         @sync_to_async
         def define(definition: str) -> Project:

@@ -103,6 +103,17 @@ def test_an_exclusion_holds_for_meaning_too(harbour):
     assert all("pilot" not in result.snippet.lower() for result in page.results)
 
 
+@pytest.mark.parametrize("mode", MODES)
+def test_who_did_not_mean_the_signs_is_told(harbour, mode):
+    """`ls -la` is a command, and a copied title has its quotation marks."""
+    assert "minus" in ask(harbour, "harbour -pilot", mode=mode).notices[0]
+    missed = ask(harbour, '"ships of the night"', mode=mode)
+    assert missed.results == []
+    assert "quotation marks" in missed.notices[0]
+    for plain in ('"guides ships"', "harbour --pilot", "harbour"):
+        assert ask(harbour, plain, mode=mode).notices == [], plain
+
+
 def test_the_word_somebody_is_typing_may_go_on(harbour):
     assert paths(ask(harbour, "compo", mode=Mode.LEXICAL)) == []
     assert paths(ask(harbour, "compo", mode=Mode.LEXICAL, typing=True)) == ["notes/garden.md"]

@@ -123,6 +123,12 @@ def test_what_nobody_struck_is_paid_twice(notes):
     assert "question 7.0 (sync) was paid" in breach
 
 
+def test_a_process_that_was_seen_to_be_gone_went_since_the_look_before():
+    gone = note("gone", SENT + 2, WORKER)
+    assert judge([gone | {"since": SENT + 0.2}]) == []
+    assert judge([gone | {"since": SENT + 1.8}])
+
+
 def test_a_turn_that_succeeded_and_a_batch_have_no_excuse():
     struck = [note("kill worker", SENT + 0.1, WORKER)]
     assert judge(struck, state="SUCCEEDED")

@@ -278,7 +278,7 @@ class TestMoving:
         assert not gone_shelf.exists()
 
 
-@pytest.mark.xdist_group("processes")
+@pytest.mark.xdist_group("jobs")
 def test_a_kill_at_any_instant_loses_no_line_and_doubles_none(tmp_path):
     settings = "tests.work.settings"
     with migrated_site(tmp_path / "data", DJANGO_SETTINGS_MODULE=settings) as site:

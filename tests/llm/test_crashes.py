@@ -12,8 +12,7 @@ from glossary_site.env import ROOT
 from tests.llm_server import server_process
 from tests.site.running import PATIENCE, migrated_site, wait_for
 
-# These start many processes: side by side they would only slow each other down.
-pytestmark = pytest.mark.xdist_group("processes")
+pytestmark = pytest.mark.xdist_group("jobs")
 
 SETTINGS = "tests.work.settings"
 LOOK = """

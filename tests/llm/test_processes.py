@@ -1,7 +1,7 @@
 """What people and the site do to processes: cancel, retry, rescue, remove."""
 
 import json
-import threading
+from unittest.mock import patch
 
 import pytest
 
@@ -34,13 +34,19 @@ from tests.llm.working import (
 pytestmark = pytest.mark.django_db
 
 
-def interrupted(process: LLMProcess, why: Stop = Stop.TIMED_OUT) -> LLMProcess:
-    """Half-way through, by a worker that never came back."""
+def interrupted(process: LLMProcess, *, answered: int) -> LLMProcess:
+    """After so many answers, by a worker that never came back."""
     session = session_for(process)
-    threading.Timer(0.4, session.stop, [why]).start()
-    with pytest.raises(Stopped):
+    tell = session.progress
+
+    def progress(current: int, total: int, message: str = "") -> None:
+        tell(current, total, message)
+        if current == answered:
+            session.stop(Stop.TIMED_OUT)
+
+    with patch.object(session, "progress", progress), pytest.raises(Stopped):
         queue.execute(process.pk, session)
-    session.fail(Stopped(why))
+    session.fail(Stopped(Stop.TIMED_OUT))
     return reloaded(process)
 
 
@@ -78,7 +84,7 @@ def test_a_waiting_process_is_cancelled(provider, superuser):
 
 def test_answers_that_are_there_when_it_is_cancelled_stay(provider, superuser):
     provider.faults.add("hold", match="question 5")
-    process = interrupted(enqueued(questions(6)))
+    process = interrupted(enqueued(questions(6)), answered=5)
     process = queue.cancel(process.pk, actor=superuser, reason="Enough.")
     assert (process.completed, process.failed) == (5, 1)
     with queue.consume(process.pk) as results:
@@ -113,6 +119,18 @@ def test_a_scope_that_goes_takes_its_processes_along(provider, superuser):
     assert reloaded(staying).status == ProcessStatus.PENDING
     assert Spending.objects.get(scope="project:7").reserved_tokens == 0
     assert processes.cancel_scope(scope="project:7", actor=superuser) == 0
+
+
+def test_and_the_questions_and_answers_that_nobody_comes_for(provider, superuser):
+    answered = work_to_end(enqueued(questions(2), scope="project:7"))
+    waiting = enqueued(questions(2), scope="project:7")
+    staying = [work_to_end(enqueued(questions(1))), enqueued(questions(1), scope="project:8")]
+    processes.cancel_scope(scope="project:7", actor=superuser)
+    left = set(LLMJob.objects.values_list("process_id", flat=True))
+    assert left == {each.pk for each in staying}
+    assert reloaded(answered).consumed_at
+    assert reloaded(waiting).consumed_at
+    assert reloaded(staying[0]).consumed_at is None
 
 
 def test_what_has_ended_is_not_cancelled(provider, superuser):
@@ -166,7 +184,7 @@ def test_a_cancelled_process_can_be_taken_up_again(provider, superuser):
 
 def test_in_flight_with_a_dead_owner_waits_again(provider):
     provider.faults.add("hold")
-    process = interrupted(enqueued(questions(3)))
+    process = interrupted(enqueued(questions(3)), answered=0)
     assert LLMJob.objects.of(process.pk).in_flight().count() == 3
     provider.faults.clear()
     session = session_for(process)

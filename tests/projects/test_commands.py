@@ -96,8 +96,10 @@ class TestImport:
                 raise PermissionError(13, "Permission denied", str(path))
             return real(path)
 
-        monkeypatch.setattr(os, "scandir", stubborn)
-        assert run("importdocs", project.pk, folder).splitlines() == [
+        with monkeypatch.context() as patched:
+            patched.setattr(os, "scandir", stubborn)
+            lines = run("importdocs", project.pk, folder).splitlines()
+        assert lines == [
             "refused  章/: The folder could not be opened.",
             "1 created, 0 updated, 0 unchanged, 1 refused",
         ]

@@ -249,6 +249,24 @@ class TestCommand:
         assert self.run("harbour") == "".join(export(published, "md"))
         assert self.run(published.pk, "--format", "json") == "".join(export(published, "json"))
 
+    def test_a_part_of_it(self, project, owner):
+        entries = [
+            data("pilot", aliases=["Lotse"], category="title", score=2.0),
+            data("pier", score=1.0),
+            data("係留索"),
+        ]
+        publish_entries(project=project, entries=entries, run_id=7, actor=owner)
+
+        def terms(*arguments: str) -> list[str]:
+            rows = json.loads(self.run("harbour", "--format", "json", *arguments))["entries"]
+            return [row["term"] for row in rows]
+
+        assert terms("--search", "ＬＯＴＳＥ") == ["pilot"]
+        assert terms("--letter", "P") == ["pilot", "pier"]
+        assert terms("--letter", "P", "--category", "title") == ["pilot"]
+        with pytest.raises(CommandError, match="no category"):
+            terms("--category", "nope")
+
     def test_to_a_file_whose_name_says_the_format(self, published, tmp_path):
         for name, start in [("g.json", "{"), ("g.csv", "\ufeffterm"), ("g.MD", "# "), ("g", "# ")]:
             target = tmp_path / name

@@ -2,6 +2,10 @@
 
 Without DATABASE_URL and REDIS_URL a site is SQLite in its directory. With them it is a database
 that is made for the test, and a numbered space of that Redis that nothing else uses.
+
+Tests that start many processes come one after the other, in two groups: `processes` those of the
+site, `jobs` what becomes of work that is killed. More at once would only slow each other down; one
+group would be what the whole suite waits for.
 """
 
 import atexit
@@ -28,12 +32,12 @@ import psycopg
 import redis
 
 from glossary_site.env import ROOT
-from tests.spaces import redis_space
+from tests.spaces import redis_space, worker_number
 
 # Long, because it is only reached when something is broken or the machine is very busy.
 PATIENCE = 60.0
 # From the first numbered space that the suite itself uses (each test process has the next) to the
-# one for the processes of a test.
+# one for the processes of the first test process (each has the one before).
 REDIS_DISTANCE = 14
 QUEUE_KEYS = ("django_q:glossary:q", "django_q:glossary-long:q")
 
@@ -247,7 +251,7 @@ def empty_site(directory: Path, **environment: str) -> Iterator[Site]:
 @contextmanager
 def migrated_site(directory: Path, **environment: str) -> Iterator[Site]:
     """A site with empty tables: a copy, since to migrate takes longer than most tests."""
-    model = migrated_model(environment.get("DJANGO_SETTINGS_MODULE", ""))
+    model = migrated_model()
     with scratch_servers(template=model.database) as servers:
         shutil.copytree(model.directory, directory)
         site = Site(directory, **servers, **environment)
@@ -266,14 +270,12 @@ class Model:
 
 
 @cache
-def migrated_model(settings: str) -> Model:
-    """One for each settings in this test process, gone when it ends."""
+def migrated_model() -> Model:
+    """One in this test process, gone when it ends."""
     lasting = ExitStack()
     atexit.register(lasting.close)
     directory = Path(lasting.enter_context(tempfile.TemporaryDirectory(prefix="glossary-model-")))
     servers = lasting.enter_context(scratch_servers())
-    if settings:
-        servers["DJANGO_SETTINGS_MODULE"] = settings
     migrated = Site(directory, **servers).command("migrate", "-v0", "--skip-checks")
     assert migrated.returncode == 0, migrated.stderr
     return Model(directory, urlsplit(servers.get("DATABASE_URL", "")).path.strip("/"))
@@ -284,7 +286,7 @@ def scratch_servers(*, template: str = "") -> Iterator[dict[str, str]]:
     """Addresses for one test of the servers that the suite runs on, if it does."""
     servers = {}
     if shared := os.environ.get("TESTS_REDIS_URL"):
-        servers["REDIS_URL"] = redis_space(shared, REDIS_DISTANCE)
+        servers["REDIS_URL"] = redis_space(shared, REDIS_DISTANCE - worker_number())
         with redis.from_url(servers["REDIS_URL"]) as connection:
             connection.delete(*QUEUE_KEYS)
     database = os.environ.get("DATABASE_URL", "")

@@ -37,24 +37,19 @@ class TestDatabaseQueue:
     def test_the_oldest_task_of_the_own_cluster_that_is_in_nobodys_hand(self):
         put("of another cluster", key="glossary-long")
         put("in somebody's hand", locked_for=60)
-        first, second = put("first"), put("second")
+        put("first")
+        put("second")
         queue = DatabaseQueue("glossary")
-        assert queue.dequeue() == [(first, "first")]
-        assert queue.dequeue() == [(second, "second")]
+        assert queue.dequeue() == [(None, "first")]
+        assert queue.dequeue() == [(None, "second")]
         assert queue.dequeue() is None
 
     @pytest.mark.django_db
-    def test_a_task_that_was_taken_and_lost_comes_again_and_one_acknowledged_does_not(
-        self, monkeypatch
-    ):
-        monkeypatch.setattr(Conf, "RETRY", -1)
-        pk = put("task")
-        queue = DatabaseQueue("glossary")
-        assert queue.dequeue() == [(pk, "task")]
-        assert queue.dequeue() == [(pk, "task")]
-        queue.acknowledge(pk)
-        assert queue.dequeue() is None
-        assert not OrmQ.objects.exists()
+    def test_a_task_that_was_taken_is_gone_and_needs_no_acknowledgement(self):
+        put("of another cluster", key="glossary-long")
+        put("task")
+        assert DatabaseQueue("glossary").dequeue() == [(None, "task")]
+        assert [task.payload for task in OrmQ.objects.all()] == ["of another cluster"]
 
     @pytest.mark.django_db(transaction=True)
     def test_clusters_that_race_for_tasks_take_each_once(self):
@@ -84,11 +79,12 @@ class TestDatabaseQueue:
     @pytest.mark.django_db
     def test_what_is_put_there_can_be_taken(self):
         queue = DatabaseQueue("glossary")
-        first, second = queue.enqueue("first"), queue.enqueue("second")
+        queue.enqueue("first")
+        queue.enqueue("second")
         DatabaseQueue("glossary-long").enqueue("of another cluster")
         assert queue.queue_size() == 2
-        assert queue.dequeue() == [(first, "first")]
-        assert queue.dequeue() == [(second, "second")]
+        assert queue.dequeue() == [(None, "first")]
+        assert queue.dequeue() == [(None, "second")]
 
     @pytest.mark.django_db
     def test_several_at_once_in_their_order_and_each_once(self):

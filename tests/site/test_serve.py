@@ -167,7 +167,7 @@ def test_it_gives_up_when_a_part_cannot_start(tmp_path):
         "if ROLE == 'web':\n"
         "    raise SystemExit('this is the reason')\n"
     )
-    with empty_site(tmp_path / "data") as site:
+    with migrated_site(tmp_path / "data") as site:
         refused = site.command(
             "serve",
             "--port",

@@ -11,7 +11,6 @@ import pytest
 
 from tests.site.running import Running, Site, free_port, gone, migrated_site, wait_for
 
-# These start many processes: side by side they would only slow each other down.
 pytestmark = pytest.mark.xdist_group("processes")
 
 WORKERS = 2
@@ -247,12 +246,13 @@ def test_a_second_signal_does_not_wait_for_tasks(site, tmp_path):
 
 def test_it_says_in_one_sentence_why_it_cannot_start(site, tmp_path):
     nowhere = f"redis://127.0.0.1:{free_port()}/0"
-    refused = site.command("worker", REDIS_URL=nowhere)
+    # Without the role it would start itself over, and load everything twice.
+    refused = site.command("worker", GLOSSARY_ROLE="worker", REDIS_URL=nowhere)
     assert refused.returncode == 1
     assert "The task broker cannot be reached" in refused.stderr
     assert len(refused.stderr.splitlines()) == 1
 
-    unprepared = Site(tmp_path / "fresh").command("worker")
+    unprepared = Site(tmp_path / "fresh", GLOSSARY_ROLE="worker").command("worker")
     assert unprepared.returncode == 1
     assert "run “manage.py migrate” first" in unprepared.stderr
     assert len(unprepared.stderr.splitlines()) == 1

@@ -43,6 +43,8 @@ class Errand:
     shares: bool
     # Whether this collection has found before that its history was rewritten.
     rewritten: bool
+    # Whether one was found to be rewritten, and then not collected to its end.
+    torn: bool
 
     @property
     def is_new(self) -> bool:

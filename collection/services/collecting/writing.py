@@ -14,6 +14,7 @@ from collection.choices import DEFAULT_BRANCH, BranchState, State
 from collection.models import Branch, BulkCollectionResult, BulkCollectionRun, Commit, Repository
 from collection.origins.data import CommitData, Heads, OriginProblem
 from collection.services.branches import note_heads, note_problem
+from collection.services.collecting.inserting import insert_commits
 from collection.services.collecting.visiting import Errand
 from collection.services.documents import documents_key
 from collection.services.ending import give_up, recount, sayable, succeed
@@ -61,6 +62,7 @@ def take_heads(run: BulkCollectionRun, repository: Repository, heads: Heads) -> 
                 since=_since(run, repository, branch),
                 shares=bool(errands) or _has_stored(branch, branches.values()),
                 rewritten=branch.rewritten_at is not None and branch.rewritten_at > run.started_at,
+                torn=branch.rewritten_at is not None and not branch.complete,
             )
         )
     return sorted(errands, key=lambda errand: errand.is_new)
@@ -148,9 +150,7 @@ def store_commits(errand: Errand, commits: Sequence[CommitData], position: str) 
     there = Commit.objects.filter(repository_id=result.repository_id, branch_id=errand.branch_id)
     present = dict(there.filter(sha__in=shas).values_list("sha", "unreachable"))
     new = [commit for commit in commits if commit.sha not in present]
-    Commit.objects.bulk_create(
-        (_row(errand, commit) for commit in new), batch_size=BATCH, ignore_conflicts=True
-    )
+    insert_commits(repository_id=result.repository_id, branch_id=errand.branch_id, commits=new)
     back = [sha for sha, unreachable in present.items() if unreachable]
     if back:
         # A history that was rewritten, and then put back.
@@ -176,21 +176,6 @@ def copy_commits(errand: Errand, shas: Sequence[str]) -> tuple[frozenset[str], i
     return frozenset(present | set(copies)), len(copies)
 
 
-def _row(errand: Errand, commit: CommitData) -> Commit:
-    return Commit(
-        repository_id=errand.result.repository_id,
-        branch_id=errand.branch_id,
-        sha=commit.sha,
-        author_name=commit.author_name,
-        author_email=commit.author_email,
-        committed_date=commit.committed_date,
-        additions=commit.additions,
-        deletions=commit.deletions,
-        subject=commit.subject,
-        parents=" ".join(commit.parents),
-    )
-
-
 def note_new(run: BulkCollectionRun, errand: Errand, new: int, expected: int) -> None:
     BulkCollectionResult.objects.filter(pk=errand.result.pk).update(
         commits_so_far=F("commits_so_far") + new, commits_expected=expected
@@ -203,13 +188,38 @@ def note_left_behind(errand: Errand, shas: Sequence[str]) -> None:
         repository_id=errand.result.repository_id, branch_id=errand.branch_id, sha__in=shas
     ).update(unreachable=True)
     if not shas:
+        # Not complete until it is reached, even if the old head is back by then: see `_take_back`.
         Branch.objects.filter(pk=errand.branch_id).update(
-            rewritten_at=timezone.now(), rewritten_from=errand.known
+            rewritten_at=timezone.now(), rewritten_from=errand.known, complete=False
         )
+
+
+def _take_back(errand: Errand) -> None:
+    """Commits that an earlier try has marked as left behind, and that are in the branch after all:
+    its head by now, and whatever has a child in it."""
+    rows = Commit.objects.filter(
+        repository_id=errand.result.repository_id, branch_id=errand.branch_id
+    )
+    left = dict(rows.filter(unreachable=True).values_list("sha", "parents"))
+    if not left:
+        return
+    children = rows.filter(unreachable=False).values_list("parents", flat=True)
+    parents_of = (parents.split() for parents in children.iterator())
+    found = [errand.head, *(sha for shas in parents_of for sha in shas if sha in left)]
+    back: list[str] = []
+    while found:
+        parents = left.pop(sha := found.pop(), None)
+        if parents is not None:
+            back.append(sha)
+            found += parents.split()
+    for first in range(0, len(back), BATCH):
+        rows.filter(sha__in=back[first : first + BATCH]).update(unreachable=False)
 
 
 def reach(errand: Errand, *, rewritten: int | None) -> bool:
     """The end of a target: its branch is collected up to its head."""
+    if errand.torn:
+        _take_back(errand)
     Branch.objects.filter(pk=errand.branch_id).update(
         head=errand.head,
         complete=True,

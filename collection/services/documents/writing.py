@@ -8,6 +8,7 @@ finds the rest.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
+from typing import Any
 
 from django.db.models import QuerySet
 
@@ -190,10 +191,10 @@ class Writer:
         return self._repository.pk in repositories
 
 
-def ours_among(ids: Iterable[int]) -> set[int]:
-    """Documents that began as a file of a repository. Others belong to whoever put them there: they
-    get new texts, and are never renamed or deleted from here."""
-    first = DocumentVersion.objects.filter(document_id__in=set(ids), number=1, source=Source.GIT)
+def ours_among(documents: Iterable[Any]) -> set[int]:
+    """Documents that began as a file of a repository, by ids or a query for them. Others belong to
+    whoever put them there: they get new texts, and are never renamed or deleted from here."""
+    first = DocumentVersion.objects.filter(document__in=documents, number=1, source=Source.GIT)
     return set(first.values_list("document_id", flat=True))
 
 

@@ -258,7 +258,8 @@ def cancel(process_id: UUID, *, actor: Actor, reason: str = "") -> LLMProcess:
 
 
 def cancel_scope(*, scope: str, actor: Actor, reason: str = "") -> int:
-    """Stop everything of a scope that is about to go, and keep nothing back for it; how many."""
+    """Stop everything of a scope that is about to go, and keep nothing back for it; how many.
+    Nobody comes for its answers any more, so they go, with the questions."""
     active = LLMProcess.objects.active().for_scope(scope).exclude(status=ProcessStatus.CANCELLING)
     with transaction.atomic():
         numbers = list(active.order_by("pk").values_list("pk", flat=True))
@@ -266,6 +267,10 @@ def cancel_scope(*, scope: str, actor: Actor, reason: str = "") -> int:
             # One that has ended by itself meanwhile is as good.
             with suppress(Refusal):
                 cancel(number, actor=actor, reason=reason)
+        unclaimed = LLMProcess.objects.select_for_update().for_scope(scope).unclaimed()
+        ended = list(unclaimed.order_by("pk").values_list("pk", flat=True))
+        LLMJob.objects.filter(process_id__in=ended).delete()
+        LLMProcess.objects.filter(pk__in=ended).update(consumed_at=timezone.now())
     return len(numbers)
 
 

@@ -10,6 +10,7 @@ import json
 import logging
 import queue
 import random
+import sys
 import threading
 import time
 from collections.abc import Iterable
@@ -46,6 +47,10 @@ NEVER = 0.0
 # The quiet that all keep is pause enough.
 NO_PAUSE_OF_ITS_OWN = 0.001
 CLOSING_SECONDS = 1.0
+# How long the thread with the books may keep the interpreter to itself while this one wants it. It
+# lets go of it with every read and write: at the usual five milliseconds a call would wait for it
+# longer than for anything but the answer.
+INTERPRETER_SECONDS = 0.0005
 
 # What is asked, and what comes back.
 A = TypeVar("A")
@@ -87,6 +92,7 @@ class Line(Generic[A, R]):
         self._quiet_until = 0.0
         self._told = 0
         self._proved = time.monotonic()
+        sys.setswitchinterval(min(INTERPRETER_SECONDS, sys.getswitchinterval()))
         self._thread = threading.Thread(target=in_context(self._run), name="llm-wire", daemon=True)
         self._thread.start()
 

@@ -8,20 +8,22 @@ from unicodedata import normalize
 from django.core.management.base import BaseCommand, CommandError
 from django.utils.translation import gettext as _
 
+from glossary_site.errors import Refusal
 from glossary_site.numbers import number_in
 from projects.access import visible_projects
+from projects.categories import check_category
 from projects.exports.published import FORMATS, export
 from projects.management.acting import actor_named, add_actor_argument
 from projects.management.output import write_result
-from projects.models import Project
+from projects.terms.readings import LETTERS
 
 DEFAULT = "md"
 
 
 class Command(BaseCommand):
     help = (
-        "Write the published glossary of a project to a file, or to standard output. Without "
-        "--format, the name of the file says which; else it is Markdown."
+        "Write the published glossary of a project, or a part of it, to a file or to standard "
+        "output. Without --format, the name of the file says which; else it is Markdown."
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
@@ -30,6 +32,13 @@ class Command(BaseCommand):
         parser.add_argument(
             "--output", type=Path, metavar="FILE", help="write there, whole or not at all"
         )
+        parser.add_argument(
+            "--search", default="", metavar="WORDS", help="only entries that the page would find"
+        )
+        parser.add_argument(
+            "--letter", default="", choices=["", *LETTERS], help="only entries under this letter"
+        )
+        parser.add_argument("--category", default="", help="only entries of this category (a key)")
         add_actor_argument(parser)
 
     def handle(
@@ -38,6 +47,9 @@ class Command(BaseCommand):
         project: str,
         format: str | None,
         output: Path | None,
+        search: str,
+        letter: str,
+        category: str,
         username: str | None,
         **options: Any,
     ) -> None:
@@ -48,14 +60,17 @@ class Command(BaseCommand):
             found = visible.filter(pk=number).first()
         if found is None:
             raise CommandError(_("There is no project “%(name)s”.") % {"name": name})
-        self._write(found, format or _named_by(output), output)
-
-    def _write(self, project: Project, format: str, output: Path | None) -> None:
-        write_result(export(project, format), output=output, stdout=self.stdout)
+        try:
+            check_category(found, category)
+        except Refusal as refusal:
+            raise CommandError(str(refusal)) from refusal
+        entries = found.entries.narrowed(query=search.strip(), letter=letter, category=category)
+        text = export(found, format or _named_by(output), entries=entries)
+        write_result(text, output=output, stdout=self.stdout)
         if output is not None:
             self.stderr.write(
                 _("%(count)s entries are in %(path)s.")
-                % {"count": project.entries.count(), "path": output},
+                % {"count": entries.count(), "path": output},
                 style_func=str,
             )
 

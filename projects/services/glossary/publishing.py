@@ -24,6 +24,7 @@ from projects.services.glossary.rows import (
 from projects.services.locking import lock_project
 from projects.terms.keys import key_of
 from projects.terms.readings import index_letter
+from projects.terms.signs import visible
 
 # A locked definition collects what later runs find for it, but not without end.
 MOST_EVIDENCE = 20
@@ -133,15 +134,15 @@ def _take_over(
 def _values(data: EntryData, categories: frozenset[str]) -> dict[str, Any]:
     reading = data.reading[:TERM_LENGTH]
     return {
-        "term": data.term[:TERM_LENGTH],
+        "term": visible(data.term)[:TERM_LENGTH],
         "reading": reading,
         "letter": index_letter(reading),
         "language": data.language,
         "definition": data.definition,
         "confidence": min(1.0, max(0.0, data.confidence)),
         "category": data.category if data.category in categories else "",
-        "aliases": list(data.aliases),
-        "related": list(data.related),
+        "aliases": [visible(name) for name in data.aliases],
+        "related": [visible(name) for name in data.related],
         "evidence": [_as_stored(piece) for piece in data.evidence],
         "supported": data.supported,
         "needs_review": data.needs_review,

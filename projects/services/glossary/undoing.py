@@ -4,6 +4,9 @@ nothing is ever erased, and an undo can be undone."""
 from uuid import UUID
 
 from django.db import transaction
+from django.db.models import BigIntegerField, F
+from django.db.models.fields.json import KT
+from django.db.models.functions import Cast, Coalesce
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
@@ -11,6 +14,7 @@ from projects.access import Actor, author_of
 from projects.choices import Change
 from projects.models import EntryRevision, GlossaryEntry, Project
 from projects.services.glossary.rows import (
+    BATCH,
     SAVED,
     Snapshot,
     Writer,
@@ -23,9 +27,6 @@ from projects.services.locking import lock_project
 
 # What stands against an undo when it was changed again. The rest goes along with these.
 OPPOSING = (*GlossaryEntry.FIELDS, "evidence")
-
-# Such a statement has a branch for each of its rows: it is kept short.
-UPDATED_AT_ONCE = 100
 
 
 @transaction.atomic
@@ -128,23 +129,41 @@ def _restored(revision: EntryRevision, before: Snapshot) -> GlossaryEntry:
 
 def _write(project: Project, actor: Actor, done: dict[EntryRevision, Written]) -> None:
     Writer(project, Change.UNDONE, author_of(actor)).write(list(done.values()))
-    for revision, row in done.items():
-        revision.undone_by = row.revision
-    EntryRevision.objects.bulk_update(done, ["undone_by"], batch_size=UPDATED_AT_ONCE)
+    _mark_undone(done)
     _find_their_histories(project, {row.number for row in done.values() if row.before is None})
+
+
+def _mark_undone(done: dict[EntryRevision, Written]) -> None:
+    """In a few statements, and without the snapshots: as rows of which the database takes the one
+    column, because it has their numbers. No revision goes while the project is locked."""
+    marked = [
+        EntryRevision(
+            pk=revision.pk,
+            project_id=revision.project_id,
+            number=revision.number,
+            batch=revision.batch,
+            undone_by=row.revision,
+        )
+        for revision, row in done.items()
+    ]
+    EntryRevision.objects.bulk_create(
+        marked,
+        batch_size=BATCH,
+        update_conflicts=True,
+        unique_fields=["pk"],
+        update_fields=["undone_by"],
+    )
 
 
 def _find_their_histories(project: Project, restored: set[int]) -> None:
     """The revisions of a deleted entry know it by the number in their snapshots only."""
-    if not restored:
-        return
     orphans = EntryRevision.objects.filter(project=project, entry=None)
-    found = [
-        EntryRevision(pk=pk, entry_id=before or after)
-        for pk, before, after in orphans.values_list("pk", "before__id", "after__id")
-        if (before or after) in restored
-    ]
-    EntryRevision.objects.bulk_update(found, ["entry"], batch_size=UPDATED_AT_ONCE)
+    of_entry = orphans.annotate(known_as=Coalesce(_number_in("before"), _number_in("after")))
+    of_entry.filter(known_as__in=restored).update(entry=F("known_as"))
+
+
+def _number_in(snapshot: str) -> Cast:
+    return Cast(KT(f"{snapshot}__id"), BigIntegerField())
 
 
 def _changed_since(entry: GlossaryEntry) -> Refusal:

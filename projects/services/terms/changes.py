@@ -4,7 +4,7 @@ What a person chose (`Term.chosen`) no extraction changes: see `extraction.py`.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from django.db import transaction
 from django.db.models import Count
@@ -87,8 +87,11 @@ def list_term(
 
 
 @transaction.atomic
-def update_term(*, term: Term, actor: Actor, **changes: str) -> Term:
-    """Change the spelling, the category or the notes; what is not named stays as it is now."""
+def update_term(
+    *, term: Term, actor: Actor, seen: Mapping[str, str] | None = None, **changes: str
+) -> Term:
+    """Change the spelling, the category or the notes; what is not named stays as it is now. What
+    the person was shown of them is `seen`: refused when somebody has changed the same since."""
     if unknown := changes.keys() - EDITABLE:
         raise TypeError(f"not to be changed in a term: {', '.join(sorted(unknown))}")
     if "text" in changes:
@@ -102,6 +105,8 @@ def update_term(*, term: Term, actor: Actor, **changes: str) -> Term:
     changed = {name for name, value in changes.items() if getattr(row, name) != value}
     if not changed:
         return row
+    if any(getattr(row, name) != (seen or {}).get(name, getattr(row, name)) for name in changed):
+        raise term_changed(row)
     if "text" in changed:
         _respell(row, changes["text"])
     if "category" in changed:
@@ -275,6 +280,15 @@ def term_exists(term: Term) -> Refusal:
     return Refusal(
         "term_exists",
         _("There is already a term “%(text)s”.") % {"text": term.text},
+        term_id=term.pk,
+    )
+
+
+def term_changed(term: Term) -> Refusal:
+    return Refusal(
+        "term_changed",
+        _("Somebody has changed “%(term)s” since you opened it. Look at it again.")
+        % {"term": term.text},
         term_id=term.pk,
     )
 

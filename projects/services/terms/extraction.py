@@ -12,6 +12,7 @@ from projects.models import Project, Term
 from projects.models.terms import TERM_LENGTH
 from projects.services.locking import lock_project
 from projects.services.terms.changes import REASON_LENGTH
+from projects.terms.signs import visible
 
 BATCH = 500
 WRITTEN = (
@@ -94,9 +95,12 @@ def _as_found(
     categories: frozenset[str],
     leaving_out: frozenset[str],
 ) -> Term:
+    text = visible(found.text)
+    # As the documents have it, where that is with signs that nobody sees: to find it there.
+    hidden = [] if text == found.text else [found.text]
     term = Term(
         project=project,
-        text=found.text[:TERM_LENGTH],
+        text=text[:TERM_LENGTH],
         key=found.key,
         reading=found.reading[:TERM_LENGTH],
         language=found.language,
@@ -104,7 +108,7 @@ def _as_found(
         score=found.score,
         frequency=found.frequency,
         document_count=found.document_count,
-        variants=list(found.variants),
+        variants=[*hidden, *found.variants],
         occurrences=[list(place) for place in found.occurrences],
     )
     if before is not None and "text" in before.chosen:

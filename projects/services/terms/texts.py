@@ -9,14 +9,16 @@ from glossary_site.errors import Refusal
 from projects.choices import Language
 from projects.models.terms import TERM_LENGTH
 from projects.terms.keys import key_of
+from projects.terms.signs import visible
 
 # Kana and the characters that only Chinese and Japanese have.
 JAPANESE = re.compile("[\u3005-\u3007\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f]")
 
 
 def clean_term(text: str) -> str:
-    """One line without needless spaces. What cannot be a term is a Refusal."""
-    text = " ".join(unicodedata.normalize("NFC", text).split())
+    """One line without needless spaces and without signs that nobody sees. What cannot be a term
+    is a Refusal."""
+    text = " ".join(visible(unicodedata.normalize("NFC", text)).split())
     if not text or not key_of(text) or has_controls(text):
         raise Refusal("term_invalid", _("A term needs letters that can be seen."), status=400)
     if len(text) > TERM_LENGTH:

@@ -1,4 +1,5 @@
-"""What the words around a phrase say of it: that it is being explained, named, counted."""
+"""What the words around a phrase say of it: that it is being explained, named, counted, that it is
+somebody or a company."""
 
 import re
 from collections.abc import Iterator
@@ -11,6 +12,8 @@ EXPLAINED = "x"
 CALLED = "n"
 COUNTED = "a"
 TOPIC = "t"
+SOMEBODY = "p"
+COMPANY = "o"
 
 _BEFORE = 24
 _AFTER = 24
@@ -35,6 +38,13 @@ _TOPIC = re.compile(r"[」』”]?\s?は")
 _TO_IU = re.compile(
     r"[」』”]?\s?(?:と呼|といい|という(?!こと|もの|の)|と言い|と言う|と称|を指す|と定義)"
 )
+_TITLED = re.compile(
+    r"(?:\b(?:Mr|Mrs|Ms|Dr|Prof|Professor|Sir)\.?"
+    r"|\b(?:written|authored|contributed|coined|invented|translated|edited|drawn) by"
+    r"|\b[Aa]uthors?:)\s+$"
+)
+_INCORPORATED = re.compile(r",?\s+(?:Inc|Ltd|LLC|GmbH|Corp|Co|AG|plc)\b")
+_HONORIFIC = re.compile("\\s?(?:さん|氏(?![名族])|先生|博士|教授|殿(?!堂))")
 
 
 def context_marks(block: Block, phrase: Phrase) -> Iterator[str]:
@@ -47,11 +57,17 @@ def context_marks(block: Block, phrase: Phrase) -> Iterator[str]:
             yield TOPIC
         if _TO_IU.match(after):
             yield CALLED
+        if _HONORIFIC.match(after):
+            yield SOMEBODY
         return
     if _ARTICLE.search(before):
         yield COUNTED
     if _NAMING.search(before):
         yield CALLED
+    if _TITLED.search(before):
+        yield SOMEBODY
+    if _INCORPORATED.match(after):
+        yield COMPANY
     is_start = (phrase.place <= _BEFORE and not before.strip()) or _SENTENCE_START.search(before)
     if is_start:
         yield EXPLAINED if _IS.match(after) else TOPIC

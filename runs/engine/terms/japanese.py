@@ -12,7 +12,13 @@ from sudachipy import SplitMode, Tokenizer
 from projects.terms.sudachi import dictionary
 from runs.engine.terms.markup import Block
 from runs.engine.terms.phrases import LONGEST_PHRASE, Phrase, Sort, Word
-from runs.engine.terms.vocabulary import EMPTY_PREFIXES, NOT_ALONE, NOT_JAPANESE, UNITS
+from runs.engine.terms.vocabulary import (
+    EMPTY_PREFIXES,
+    HONORIFICS,
+    NOT_ALONE,
+    NOT_JAPANESE,
+    UNITS,
+)
 
 # Sudachi refuses more than 49,149 bytes at once; a character has up to four.
 _MOST_CHARACTERS = 12_000
@@ -125,6 +131,7 @@ def _units(text: str) -> Iterator[_Unit]:
             surface in NOT_JAPANESE
             or (is_counter and number_before)
             or (sort is Sort.PREFIX and surface in EMPTY_PREFIXES)
+            or (sort is Sort.SUFFIX and surface in HONORIFICS)
             or (sort is Sort.OTHER and _is_helping_verb(pos) and before is not Sort.PARTICIPLE)
         ):
             sort = None

@@ -63,10 +63,10 @@ def rank(
 
 def _is_worth_it(candidate: Found, key: str, paired: set[str]) -> bool:
     """Seen once and unmarked, nothing speaks for it."""
-    return (candidate.count > 1 or _is_marked(candidate) or key in paired) and len(key) > 1
+    return (candidate.count > 1 or is_marked(candidate) or key in paired) and len(key) > 1
 
 
-def _is_marked(found: Found) -> bool:
+def is_marked(found: Found) -> bool:
     return any(found.marks[mark] for mark in _TERM_MARKS)
 
 
@@ -81,9 +81,9 @@ def _candidate(
     spellings = sorted(found.spellings, key=lambda text: (-found.spellings[text], text.swapcase()))
     is_required = found.key in lists.required
     text = lists.required.get(found.key) or spellings[0]
-    is_marked = _is_marked(found)
+    marked = is_marked(found)
     category = lists.categories.get(found.key) or category_of(
-        spellings[0], found, weirdness=features["weird_mean"], is_marked=is_marked
+        spellings[0], found, weirdness=features["weird_mean"], is_marked=marked
     )
     # People's word is the last: what they require, or gave a kind of its own, is in.
     is_common = category == COMMON_NOUN and not is_required

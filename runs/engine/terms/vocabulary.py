@@ -85,3 +85,5 @@ NOT_ALONE = _words(
     """
 )
 EMPTY_PREFIXES = _words("御 お ご 各 本 当 同 約 毎 両 諸 某 翌 昨 来 現 前 満")
+# After a name they are no part of it: 田中さん is 田中.
+HONORIFICS = _words("さん 氏 様 殿 君 ちゃん")

@@ -176,6 +176,35 @@ class TestContinuing:
         assert shas(repository, unreachable=True) == [other]
         assert run.new_commits == 0
 
+    @pytest.mark.parametrize("by", ["the old head", "one below", "a child", "a known child"])
+    def test_a_rewrite_that_was_taken_back_before_it_was_collected(self, made, project, by):
+        """The try that found it has marked commits, and got no further."""
+        _, origin = made(commits=5, branch_patterns=["*"])
+        first, *between, below, old = origin.commits
+        known = origin.commit({"a.md": "next"}, branch="other", parents=[below])
+        collect(project)
+        origin.commit({"a.md": "other"}, parents=[first])
+        origin.problems["history"] = GONE
+        collect(project)
+        mine = Commit.objects.filter(branch__name="main")
+        assert mine.filter(unreachable=True).count() == 4
+        origin.problems.clear()
+        match by:
+            case "the old head":
+                origin.branches["main"] = old
+            case "one below":
+                origin.branches["main"] = below
+            case "a child":
+                origin.commit({"a.md": "last"}, parents=[below])
+            case "a known child":
+                origin.branches["main"] = known
+        collect(project)
+        gone = set() if by == "the old head" else {old}
+        assert set(mine.filter(unreachable=True).values_list("sha", flat=True)) == gone
+        there = set(mine.filter(unreachable=False).values_list("sha", flat=True))
+        assert there == {first, *between, below, old, origin.head} - gone
+        assert Branch.objects.get(name="main").complete
+
     def test_a_history_that_was_rewritten_and_whose_old_one_is_gone(self, made, project):
         repository, origin = made(commits=3)
         collect(project)

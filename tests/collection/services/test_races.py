@@ -13,13 +13,16 @@ from django.db import connection, connections, transaction
 from collection.choices import ResultStatus, RunStatus
 from collection.identities import Identity
 from collection.models import AuthorAlias, BulkCollectionRun, Commit, Repository
-from collection.services import authors
+from collection.services import authors, ending
 from collection.services.authors import merge_authors
 from collection.services.documents.writing import Writer
 from collection.services.ending import cancel, complete, succeed
 from collection.services.repositories import add_repository, change_repository, remove_repository
+from collection.services.settling import settle
 from collection.services.starting import start
 from glossary_site.errors import Refusal
+from glossary_site.jobs.choices import State
+from glossary_site.jobs.services.runs import cancel_run
 from glossary_site.live.models import Event
 from projects.access import OPERATOR
 from projects.services.projects import delete_project
@@ -227,6 +230,36 @@ def test_a_collection_is_stopped_while_its_documents_are_stored(project, caplog)
     run.refresh_from_db()
     assert run.status in (RunStatus.CANCELLED, RunStatus.COMPLETED)
     assert "deadlock" not in caplog.text
+
+
+@pytest.mark.parametrize("moment", ["its documents are stored", "its end is told"])
+def test_its_job_is_cancelled_past_it_while(moment, project, caplog):
+    """By an operator who has the job alone, and tells the feed only when that is done: so nobody
+    has the one and waits for the other."""
+    repository = make_repository(project, document_patterns=["*.md"])
+    origin = MemoryOrigin()
+    origin.commit({"a.md": "# A\n"})
+    run = start(actor=OPERATOR, project=project)
+    has_the_feed = threading.Event()
+    where = (Writer, "_row") if moment.startswith("its documents") else (ending.news, "happened")
+    with answering({repository.pk: origin}), stalled(*where, at=has_the_feed):
+        thread = collecting(run)
+        assert has_the_feed.wait(20)
+        with suppress(Refusal):
+            cancel_run(run.job, actor="operator")
+        thread.join(30)
+    assert not thread.is_alive()
+    assert "deadlock" not in caplog.text
+    run.refresh_from_db()
+    run.job.refresh_from_db()
+    if connection.vendor == "postgresql":
+        # Who was first is the one with the shorter transaction.
+        assert run.job.state == State.CANCELED
+    if run.is_running:
+        settle()
+        run.refresh_from_db()
+    ended = {State.CANCELED: RunStatus.CANCELLED, State.SUCCEEDED: RunStatus.COMPLETED}
+    assert run.status == ended[run.job.state]
 
 
 def test_a_project_is_deleted_while_commits_are_written(project):

@@ -112,7 +112,9 @@ def test_many_periods_share_a_bar():
     found = made(520)
     chart = commits_chart(found)
     assert len(chart.columns) == 40
-    assert "Each bar stands for 13 weeks." in chart.description
+    assert chart.note == "Each bar stands for 13 weeks."
+    assert chart.note in chart.description
+    assert commits_chart(made(20)).note == ""
     # Nothing is lost in it.
     words = [re.search(r"\n([\d,]+) commit", column.words)[1] for column in chart.columns]
     assert sum(int(word.replace(",", "")) for word in words) == found.totals.commits

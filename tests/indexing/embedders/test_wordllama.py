@@ -30,7 +30,7 @@ def test_rows_are_of_length_one_and_what_is_near_is_near():
 
 def test_a_row_is_the_mean_of_its_tokens():
     table = wordllama()._table()
-    ids = table.tokenizer.encode(TEXTS[0], add_special_tokens=False).ids
+    ids = table.tokens.tokenizer.encode(TEXTS[0], add_special_tokens=False).ids
     mean = table.rows[ids].mean(axis=0)
     expected = mean / np.linalg.norm(mean)
     assert np.allclose(wordllama().embed(TEXTS)[0], expected, atol=1e-5)

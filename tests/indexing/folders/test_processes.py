@@ -9,7 +9,6 @@ import pytest
 
 from tests.site.running import Running, Site, gone, migrated_site, wait_for
 
-# These start many processes: side by side they would only slow each other down.
 pytestmark = pytest.mark.xdist_group("processes")
 
 

@@ -160,6 +160,32 @@ def test_many_writers_at_once(project):
 
 
 @pytest.mark.django_db(transaction=True)
+def test_the_last_sections_go_while_others_come(project):
+    """When the old ones go the new ones are not to be seen yet: a project with nothing in it."""
+    if connection.vendor == "sqlite":
+        pytest.skip("There is one writer at a time.")
+    add(project, "a lighthouse")
+    written, emptied = threading.Event(), threading.Event()
+
+    def come():
+        with transaction.atomic():
+            add(project, "a harbour")
+            written.set()
+            assert emptied.wait(10)
+        connection.close()
+
+    other = threading.Thread(target=come)
+    other.start()
+    assert written.wait(10)
+    Section.objects.all().delete()
+    emptied.set()
+    other.join()
+    assert len(found(project, "harbour")) == 1
+    assert not found(project, "lighthouse")
+    assert schema.is_in_step(connection)
+
+
+@pytest.mark.django_db(transaction=True)
 def test_an_emptied_table_leaves_nothing_behind():
     """Runs after others have filled and flushed the tables: nothing of theirs may be there."""
     project = factories.make_project()

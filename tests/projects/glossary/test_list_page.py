@@ -162,6 +162,23 @@ class TestExport:
         text = reading.get(reverse("glossary-export", args=[project.pk, "md"])).content.decode()
         assert text.index("### pilot") < text.index("### 係留索")
 
+    @pytest.mark.parametrize(
+        ("asked", "expected"),
+        [
+            ({"q": "lotse"}, {"pilot"}),
+            ({"letter": "か"}, {"係留索"}),
+            ({"category": "title"}, {"pilot"}),
+            ({"only": "review"}, {"berth"}),
+            ({"q": "a", "letter": "S"}, {"slack water"}),
+        ],
+        ids=["search", "letter", "category", "state", "two"],
+    )
+    def test_what_the_page_shows(self, reading, project, entries, asked, expected):
+        html = page(reading, "project-glossary", project.pk, **asked)
+        link = re.search(r'id="these-json" href="([^"]+)"', html)[1].replace("&amp;", "&")
+        rows = json.loads(reading.get(link).content)["entries"]
+        assert {row["term"] for row in rows} == expected == set(named(html))
+
     def test_the_menu_has_all_three_and_no_other_exists(self, reading, project, entries):
         html = page(reading, "project-glossary", project.pk)
         for format in ("md", "json", "csv"):

@@ -110,6 +110,21 @@ class TestChanges:
             "title",
         )
 
+    def test_two_people_who_write_the_same_notes(self, project, editor, owner):
+        extract(project, "queue")
+        seen = {"notes": "", "category": "technical_term"}
+        row = term(project, "queue")
+        update_term(term=row, actor=owner, seen=seen, notes="Theirs.", category="title")
+        with pytest.raises(Refusal) as refusal:
+            update_term(term=row, actor=editor, seen=seen, notes="Mine.")
+        assert (refusal.value.code, refusal.value.status) == ("term_changed", 409)
+        assert term(project, "queue").notes == "Theirs."
+        # The same words twice are no conflict, nor is what somebody else changed beside them.
+        update_term(term=row, actor=editor, seen=seen, notes="Theirs.", text="Queue")
+        update_term(term=row, actor=editor, seen={"notes": "Theirs."}, notes="Both.")
+        now = term(project, "queue")
+        assert (now.text, now.notes, now.category) == ("Queue", "Both.", "title")
+
     def test_another_word_is_another_term_and_is_counted_anew(self, project, editor):
         extract(project, "queue", "stack")
         row = update_term(term=term(project, "queue"), actor=editor, text="message queue")

@@ -1,5 +1,6 @@
 """The page of a term, its synonyms, and the project's categories."""
 
+import re
 from typing import Any
 
 import pytest
@@ -16,6 +17,18 @@ from tests import factories
 from tests.projects.terms.visiting import PART, extract, found, page, status_of, undo_token
 
 pytestmark = pytest.mark.django_db
+
+
+def sent_by(html: str) -> dict[str, str]:
+    """What a browser would send of the form, ends of lines as browsers have them."""
+    body = html[html.index('name="notes"') :]
+    hidden = re.findall(r'type="hidden" name="(seen_\w+)"(?: value="([^"]*)")?', body)
+    chosen = re.findall(r'<option value="([^"]*)" selected', body)
+    (notes,) = re.findall(r">\n?([^<]*)</textarea>", body)
+    (text,) = re.findall(r'name="text" value="([^"]*)"', body)
+    shown = {"notes": notes, "category": "".join(chosen), "text": text}
+    assert len(hidden) == 3
+    return {name: v.replace("\n", "\r\n") for name, v in {**dict(hidden), **shown}.items()}
 
 
 class TestTerm:
@@ -93,6 +106,31 @@ class TestTerm:
         assert response.status_code == 422
         assert "kept?" in response.content.decode()
         assert Term.objects.get(pk=term.pk).text == "mooring line"
+
+    def test_who_is_slower_loses_nothing(self, editing, project, term, owner):
+        url = reverse("term-edit", args=[project.pk, term.pk])
+        form = sent_by(page(editing, "term", project.pk, term.pk))
+        update_term(term=term, actor=owner, notes="Theirs,\non two lines.", category="title")
+        response = editing.post(url, {**form, "notes": "Mine."})
+        assert response.status_code == 409
+        html = response.content.decode()
+        assert "This term was changed while you were writing" in html
+        assert "Theirs,<br>on two lines." in html
+        assert Term.objects.get(pk=term.pk).notes == "Theirs,\non two lines."
+        # What only the other one changed is in the form; sending it again is a choice.
+        again = sent_by(html)
+        assert (again["notes"], again["category"]) == ("Mine.", "title")
+        assert editing.post(url, again).status_code == 302
+        term.refresh_from_db()
+        assert (term.notes, term.category) == ("Mine.", "title")
+
+    def test_an_old_page_does_not_bring_old_values_back(self, editing, project, term, owner):
+        form = sent_by(page(editing, "term", project.pk, term.pk))
+        update_term(term=term, actor=owner, category="title")
+        url = reverse("term-edit", args=[project.pk, term.pk])
+        assert editing.post(url, {**form, "notes": "Mine."}).status_code == 302
+        term.refresh_from_db()
+        assert (term.notes, term.category) == ("Mine.", "title")
 
     def test_delete(self, editing, project, term):
         response = editing.post(reverse("term-delete", args=[project.pk, term.pk]))

@@ -119,6 +119,27 @@ class TestQueue:
         run = work_on(run)
         assert (run.status, run.error_message) == (Status.COMPLETED, "")
 
+    def test_to_the_engine_and_back_within_one_step(self, harbour, model, settings, monkeypatch):
+        """Its questions to the model were withdrawn, those to the engine never put."""
+        run_to_end(harbour, "extract")
+        model.faults.add("unavailable")
+        run = start_run(harbour, "generate")
+        perform_job(jobs_of(run).get())
+        chosen, settings.LLM = settings.LLM, {**settings.LLM, "base_url": "", "model": ""}
+
+        def killed(*args, **kwargs):
+            raise OperationalError("as good as a kill")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(asking.queue, "enqueue", killed)
+            perform_job(jobs_of(run).active().get())
+        model.faults.clear()
+        settings.LLM = chosen
+        run = work_on(run)
+        assert (run.status, run.error_message) == (Status.COMPLETED, "")
+        assert run.provisional.count() == run.terms.filter(excluded_because="").count()
+        assert not run.provisional.filter(prompt_version__startswith="builtin").exists()
+
     def test_nor_when_a_provider_is_set_up_after_a_kill(
         self, harbour, glossary_server, settings, monkeypatch
     ):

@@ -6,6 +6,7 @@ from django.utils.translation import override
 from glossary_site.errors import Refusal
 from glossary_site.jobs.choices import State
 from glossary_site.llm.models import LLMJob, LLMProcess
+from glossary_site.llm.providers import Origin, ProviderConfig, overriding
 from projects.access import OPERATOR
 from projects.choices import TermStatus
 from projects.models import GlossaryEntry, Term
@@ -167,6 +168,17 @@ class TestModel:
         assert run.status == Status.FAILED
         assert run.error_message.startswith("The language model answered nothing:")
         assert "Traceback" in run.log.get(level="error").traceback
+
+    def test_the_provider_of_a_command_is_not_exchanged_for_another(self, harbour, model):
+        """The command was killed, and a worker takes the run up."""
+        with overriding(ProviderConfig(origin=Origin.DEFAULT)):
+            run = start_run(harbour)
+        run = work_on(run)
+        assert run.status == Status.FAILED
+        assert "command" in run.error_message
+        assert not model.requests
+        again = resume(run, actor=OPERATOR)
+        assert work_on(again).status == Status.COMPLETED
 
     def test_a_batch_parks_the_run_without_a_worker(self, harbour, model, settings):
         run_to_end(harbour, "extract")

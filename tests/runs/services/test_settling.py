@@ -2,10 +2,12 @@
 
 import pytest
 from django.db.models import F
+from django.utils import timezone
 
 from glossary_site.jobs.choices import State
 from glossary_site.jobs.models import JobRun
 from glossary_site.jobs.services.runs import cancel_run
+from glossary_site.jobs.services.transitions import assign, orphan
 from glossary_site.llm.models import LLMJob, LLMProcess
 from projects.access import OPERATOR
 from runs.choices import Status
@@ -73,6 +75,21 @@ def test_a_job_that_an_operator_cancelled_takes_its_run_with_it(harbour):
     settle()
     run.refresh_from_db()
     assert run.status == Status.CANCELLED
+
+
+def test_a_run_that_nobody_could_begin_says_so(harbour):
+    run = start_run(harbour)
+    job = jobs_of(run).get()
+    while job.state != State.CANCELED:
+        JobRun.objects.filter(pk=job.pk).update(rung_at=timezone.now())
+        job = assign(job.pk, worker="short-lived:long:1")
+        orphan(job)
+    settle()
+    run.refresh_from_db()
+    assert run.status == Status.CANCELLED
+    said = run.log.order_by("-number")[0].message
+    assert said.startswith(f"Stopped, because its job {job.pk} was ended: Given up: ")
+    assert "workers died before they could begin it" in said
 
 
 def test_a_parked_run_waits_for_its_answers(harbour, model, settings):

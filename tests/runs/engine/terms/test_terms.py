@@ -166,10 +166,40 @@ def test_the_limit_counts_without_common_nouns() -> None:
             "Uzumi Foundation",
             "organization",
         ),
+        ("It is from Gearworks, Inc. now. Then Gearworks made it.", "Gearworks", "organization"),
+        ("Ingrid Solheim left. Ingrid Solheim came.", "Ingrid Solheim", "person_name"),
+        ("Ask Hannah Weber. We met Hannah Weber.", "Hannah Weber", "person_name"),
+        (
+            "当直は Hannah Weber が務めた。翌日も Hannah Weber が務めた。",
+            "Hannah Weber",
+            "person_name",
+        ),
+        ("It was written by Ada Lovelace. We read Ada Lovelace.", "Ada Lovelace", "person_name"),
+        ("We saw Dr. Qvist here. Then Dr. Qvist left.", "Qvist", "person_name"),
+        ("We sail to Japan. They like Japan.", "Japan", "place_name"),
+        ("We sail to New Zealand. They like New Zealand.", "New Zealand", "place_name"),
+        ("渡真利さんが点検した。渡真利氏は渡真利と名乗る。", "渡真利", "person_name"),
+        # A given name, a capital or a group alone makes nobody of a thing.
+        ("Ask Apache Kafka. We run Apache Kafka.", "Apache Kafka", "technical_term"),
+        (
+            "The Julia Compiler runs. We like the Julia Compiler.",
+            "Julia Compiler",
+            "technical_term",
+        ),
+        ("Set the Security Group. A Security Group is set.", "Security Group", "technical_term"),
     ],
 )
 def test_what_kind_of_thing_it_names(text: str, term: str, category: str) -> None:
     assert one(ranked(text), term).category == category
+
+
+def test_a_form_of_address_is_no_part_of_a_name() -> None:
+    found = keys(
+        ranked("田中さんと鈴木様。田中さんは鈴木様を知る。仕様と様式は仕様書にある。仕様。\n")
+    )
+
+    assert {"田中", "鈴木", "仕様"} <= found
+    assert not {"田中さん", "鈴木様"} & found
 
 
 def test_a_short_form_goes_with_its_long_one() -> None:

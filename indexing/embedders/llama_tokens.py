@@ -1,0 +1,51 @@
+"""The tokens of Llama's vocabulary, from a cache of what it makes of words.
+
+Its tokenizer takes a text as one word of thousands of characters, and joins them pair by pair. But
+no token reaches from a letter to a sign, into a word from the space before it, or beyond a digit
+or a Japanese character: cut there, a text has the very same tokens, and most of its pieces have
+been seen before.
+"""
+
+import re
+from functools import lru_cache
+
+import numpy as np
+import numpy.typing as npt
+from tokenizers import Tokenizer
+
+SPACE = "\u2581"
+# Each of them is one token, or its bytes.
+ALONE = "0-9\u3000-\u30ff\u3400-\u9fff\uff00-\uffef"
+_SIGN = r"[\x00-/:-@\[-`{-\x7f]"
+# Letters and signs beyond ASCII may go together with either.
+_OTHER = rf"[^\x00-\x7f{SPACE}{ALONE}]"
+PIECES = re.compile(
+    rf"({SPACE}*(?:[A-Za-z]++(?!{_OTHER})|{_SIGN}++(?!{_OTHER})|[^{SPACE}{ALONE}]+)|{SPACE}+)"
+    rf"|([{ALONE}]+)"
+)
+# Somebody writing about markup: these have a meaning of their own.
+_SPECIAL = re.compile("<s>|</s>|<unk>")
+KNOWN_PIECES = 1 << 15
+
+Numbers = npt.NDArray[np.intp]
+
+
+class Tokens:
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self.tokenizer = tokenizer
+        self._model = tokenizer.model
+        self._known = lru_cache(maxsize=KNOWN_PIECES)(self._of_piece)
+
+    def of(self, text: str) -> Numbers:
+        """Their numbers, in the order of the text, as the tokenizer would give them."""
+        if _SPECIAL.search(text):
+            return np.array(self.tokenizer.encode(text, add_special_tokens=False).ids, np.intp)
+        known = self._known
+        pieces = PIECES.findall(SPACE + text.replace(" ", SPACE))
+        packed = [known(piece) if piece else b"".join(map(known, each)) for piece, each in pieces]
+        return np.frombuffer(b"".join(packed), np.intp)
+
+    def _of_piece(self, piece: str) -> bytes:
+        """As an array has them: joining these is quicker than making one of a list."""
+        numbers = [token.id for token in self._model.tokenize(piece)]
+        return np.array(numbers, np.intp).tobytes()
