@@ -4,13 +4,15 @@ It works with every server that speaks this language: OpenAI, Azure, Ollama, lla
 Studio. It never tries twice by itself: the queue decides about that, and keeps the account.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable
 from typing import Any
 from urllib.parse import parse_qsl
 
 import httpx2
-from openai import AsyncOpenAI, OpenAI
 
+from glossary_site.llm import sdk
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.outbound.transport import guarded_async_client, guarded_client
 from glossary_site.secrets import SecretUnreadable
@@ -40,7 +42,7 @@ HEADERS = frozenset(
 NO_KEY = "none"
 
 
-def openai_client(config: ProviderConfig) -> AsyncOpenAI:
+def openai_client(config: ProviderConfig) -> sdk.AsyncOpenAI:
     """Besides the errors of `openai`, its calls raise `UrlRefused` where the guard says no: asking
     again would not help."""
 
@@ -50,14 +52,14 @@ def openai_client(config: ProviderConfig) -> AsyncOpenAI:
     client = guarded_async_client(
         **_guarded(config, dress), connections=config.concurrency + SPARE_CONNECTIONS
     )
-    return AsyncOpenAI(http_client=client, **_options(config))
+    return sdk.AsyncOpenAI(http_client=client, **_options(config))
 
 
-def openai_sync_client(config: ProviderConfig) -> OpenAI:
+def openai_sync_client(config: ProviderConfig) -> sdk.OpenAI:
     def dress(request: httpx2.Request) -> None:
         dress_request(config, request)
 
-    return OpenAI(http_client=guarded_client(**_guarded(config, dress)), **_options(config))
+    return sdk.OpenAI(http_client=guarded_client(**_guarded(config, dress)), **_options(config))
 
 
 def _guarded(config: ProviderConfig, dress: Callable[[httpx2.Request], Any]) -> dict[str, Any]:

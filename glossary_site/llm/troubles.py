@@ -1,5 +1,7 @@
 """What went wrong with a provider, as a sentence that says what to do about it."""
 
+from __future__ import annotations
+
 import socket
 import ssl
 from collections.abc import Iterator
@@ -7,15 +9,15 @@ from typing import Any
 
 import httpx2
 from django.utils.translation import gettext as _
-from openai import APIError, APIStatusError, APITimeoutError
 
+from glossary_site.llm import sdk
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.outbound.errors import UrlRefused
 
 SHOWN = 300
 
 
-def said(error: APIStatusError, config: ProviderConfig) -> str:
+def said(error: sdk.APIStatusError, config: ProviderConfig) -> str:
     """The server's own words, cut short; a key that it repeats stays out of them."""
     body: Any = error.body
     if isinstance(body, dict):
@@ -29,8 +31,8 @@ def said(error: APIStatusError, config: ProviderConfig) -> str:
     return f"{error.status_code}: {words[:SHOWN]}" if words else str(error.status_code)
 
 
-def explain(error: APIError, config: ProviderConfig) -> str:
-    if isinstance(error, APIStatusError):
+def explain(error: sdk.APIError, config: ProviderConfig) -> str:
+    if isinstance(error, sdk.APIStatusError):
         return _explain_status(error, config)
     host = httpx2.URL(config.base_url).host
     causes = list(_causes(error))
@@ -58,7 +60,7 @@ def explain(error: APIError, config: ProviderConfig) -> str:
                 "“%(host)s” does not answer. Is the server running, and does a firewall let this "
                 "machine reach it?"
             ) % {"host": host}
-    if isinstance(error, APITimeoutError):
+    if isinstance(error, sdk.APITimeoutError):
         return _(
             "“%(host)s” took the request, but gave no answer within %(seconds)s seconds. Is the "
             "model still loading, or too large for the machine?"
@@ -67,7 +69,7 @@ def explain(error: APIError, config: ProviderConfig) -> str:
     return _("The connection to “%(host)s” broke (%(reason)s).") % {"host": host, "reason": reason}
 
 
-def _explain_status(error: APIStatusError, config: ProviderConfig) -> str:
+def _explain_status(error: sdk.APIStatusError, config: ProviderConfig) -> str:
     reason = said(error, config)
     if error.status_code < 400:
         where = error.response.headers.get("Location", "?")[:SHOWN]

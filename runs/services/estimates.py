@@ -1,5 +1,6 @@
 """What a run would take, from what past ones took; nothing is read or asked for it."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
@@ -101,17 +102,31 @@ def _past(project: Project, config: ProviderConfig) -> list[Run]:
     return list(runs.newest_first()[:PAST_RUNS])
 
 
-def _seconds_a_term(past: list[Run], steps: tuple[Step, ...]) -> float:
-    """What these steps took, last time each was done, by term."""
-    seconds = 0.0
-    for step in steps:
-        rows = RunStep.objects.filter(run__in=past, step=step, finished_at__isnull=False)
-        for row in rows.order_by("-run_id"):
-            terms = row.run.terms.filter(excluded_because="").count()
-            if terms and row.started_at and row.finished_at:
-                seconds += (row.finished_at - row.started_at).total_seconds() / terms
-                break
-    return seconds
+def seconds_of(run: Run, steps: Sequence[Step]) -> float | None:
+    """What steps that a run has not begun will take; None where none of the past says so."""
+    past = _past(run.project, provider_for(run.project.stream))
+    rates = [_rate(past, step) for step in steps]
+    terms = _terms_in(run)
+    known = [rate for rate in rates if rate is not None]
+    return sum(known) * terms if terms and len(known) == len(rates) else None
+
+
+def _seconds_a_term(past: list[Run], steps: Sequence[Step]) -> float:
+    return sum(_rate(past, step) or 0.0 for step in steps)
+
+
+def _rate(past: list[Run], step: Step) -> float | None:
+    """What a step took by term, the last time it was done."""
+    rows = RunStep.objects.filter(run__in=past, step=step, finished_at__isnull=False)
+    for row in rows.select_related("run").order_by("-run_id"):
+        terms = _terms_in(row.run)
+        if terms and row.started_at and row.finished_at:
+            return (row.finished_at - row.started_at).total_seconds() / terms
+    return None
+
+
+def _terms_in(run: Run) -> int:
+    return run.terms.filter(excluded_because="").count()
 
 
 def _tokens_a_request(past: list[Run]) -> tuple[int, int]:

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 
 from runs.choices import Status, Step
 from runs.models import Run, RunStep
+from runs.services.estimates import seconds_of
 
 # A rate measured on less than this says nothing about the rest.
 LEAST_MEASURED = timedelta(seconds=2)
@@ -27,7 +28,9 @@ class Progress:
 
     run: Run
     steps: list[StepLine]
-    # How long the present step still takes, if it goes on as it does; None where nobody knows.
+    # How long the present step still takes, if it goes on as it does, and the whole run, if the
+    # later steps take as long as in past runs; None where nobody knows.
+    left_in_step: timedelta | None
     left: timedelta | None
     now: datetime
 
@@ -43,7 +46,8 @@ class Progress:
 
 def progress_of(run: Run, now: datetime) -> Progress:
     rows = list(run.steps.order_by("order"))
-    return Progress(run, _lines(run, rows), _left(run, rows, now), now)
+    in_step = _left_in_step(run, rows, now)
+    return Progress(run, _lines(run, rows), in_step, _left(run, rows, in_step), now)
 
 
 def _lines(run: Run, rows: list[RunStep]) -> list[StepLine]:
@@ -59,7 +63,15 @@ def _state(run: Run, row: RunStep, is_first_open: bool) -> str:
     return "now" if is_first_open and run.status == Status.RUNNING else "next"
 
 
-def _left(run: Run, rows: list[RunStep], now: datetime) -> timedelta | None:
+def _left(run: Run, rows: list[RunStep], in_step: timedelta | None) -> timedelta | None:
+    if in_step is None:
+        return None
+    later = [Step(row.step) for row in rows if row.finished_at is None][1:]
+    seconds = seconds_of(run, later)
+    return None if seconds is None else in_step + timedelta(seconds=seconds)
+
+
+def _left_in_step(run: Run, rows: list[RunStep], now: datetime) -> timedelta | None:
     step = next((row for row in rows if row.finished_at is None), None)
     rest = run.progress_total - run.progress_current
     if step is None or step.started_at is None or not run.progress_current or not rest:

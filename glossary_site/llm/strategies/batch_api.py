@@ -4,22 +4,25 @@ Nothing here tries a call again: a lost answer may mean that the provider has do
 do then is decided where the books are kept.
 """
 
+from __future__ import annotations
+
 import asyncio
 import json
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from types import TracebackType
-from typing import IO, Any, Final, Self, TypeVar, cast
+from typing import IO, TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 from urllib.parse import quote
 
 import httpx2
-from openai import APIConnectionError, APIStatusError, AsyncOpenAI, AsyncStream, OpenAIError
-from openai.types import Batch
 
-from glossary_site.llm import troubles
+from glossary_site.llm import sdk, troubles
 from glossary_site.llm.client import openai_client
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.llm.sessions import Session
+
+if TYPE_CHECKING:
+    from openai.types import Batch
 
 ENDPOINT: Final = "/v1/chat/completions"
 WINDOW: Final = "24h"
@@ -72,7 +75,7 @@ class BatchApi:
             self._runner.close()
 
     def upload(self, name: str, file: IO[bytes]) -> str:
-        def call(client: AsyncOpenAI) -> Awaitable[Any]:
+        def call(client: sdk.AsyncOpenAI) -> Awaitable[Any]:
             return client.files.create(
                 file=(name, file, "application/jsonl"), purpose=PURPOSE, timeout=UPLOAD_SECONDS
             )
@@ -80,7 +83,7 @@ class BatchApi:
         return str(self._call(call, absent=NoBatches).id)
 
     def create(self, *, file_id: str, metadata: dict[str, str]) -> Batch:
-        def call(client: AsyncOpenAI) -> Awaitable[Batch]:
+        def call(client: sdk.AsyncOpenAI) -> Awaitable[Batch]:
             return client.batches.create(
                 input_file_id=file_id,
                 endpoint=ENDPOINT,
@@ -107,7 +110,7 @@ class BatchApi:
     def find(self, wanted: Callable[[Batch], bool]) -> Batch | None:
         """The newest one that is ours."""
 
-        async def look(client: AsyncOpenAI) -> Batch | None:
+        async def look(client: sdk.AsyncOpenAI) -> Batch | None:
             seen = 0
             async for batch in client.batches.list(limit=100):
                 seen += 1
@@ -124,7 +127,7 @@ class BatchApi:
             return None
 
     def download(self, file_id: str, into: IO[bytes]) -> None:
-        async def fetch(client: AsyncOpenAI) -> None:
+        async def fetch(client: sdk.AsyncOpenAI) -> None:
             # Unread: the whole of it would not fit into memory.
             response = cast(
                 httpx2.Response,
@@ -132,7 +135,7 @@ class BatchApi:
                     f"/files/{quote(file_id, safe='')}/content",
                     cast_to=httpx2.Response,
                     stream=True,
-                    stream_cls=AsyncStream[object],
+                    stream_cls=sdk.AsyncStream[object],
                 ),
             )
             try:
@@ -146,9 +149,9 @@ class BatchApi:
     def remove_files(self, *file_ids: str | None) -> None:
         """Texts are not left lying about. A provider that keeps them is not pressed."""
 
-        async def remove(client: AsyncOpenAI) -> None:
+        async def remove(client: sdk.AsyncOpenAI) -> None:
             for file_id in filter(None, file_ids):
-                with suppress(OpenAIError):
+                with suppress(sdk.OpenAIError):
                     await client.files.delete(file_id)
 
         self._call(remove, absent=_Absent)
@@ -156,7 +159,7 @@ class BatchApi:
     def remove_file_named(self, name: str) -> None:
         """An upload whose answer was lost."""
 
-        async def look(client: AsyncOpenAI) -> list[str]:
+        async def look(client: sdk.AsyncOpenAI) -> list[str]:
             found = []
             seen = 0
             async for file in client.files.list(purpose=PURPOSE):
@@ -173,22 +176,24 @@ class BatchApi:
             return
         self.remove_files(*found)
 
-    def _call(self, make: Callable[[AsyncOpenAI], Awaitable[T]], *, absent: type[Exception]) -> T:
+    def _call(
+        self, make: Callable[[sdk.AsyncOpenAI], Awaitable[T]], *, absent: type[Exception]
+    ) -> T:
         try:
             return self._runner.run(self._watched(make))
-        except APIStatusError as error:
+        except sdk.APIStatusError as error:
             said = troubles.explain(error, self._config)
             if error.status_code in ABSENT:
                 raise absent(said) from error
             if error.status_code >= 500 or error.status_code in RETRIED:
                 raise Later(said) from error
             raise Refused(said) from error
-        except APIConnectionError as error:
+        except sdk.APIConnectionError as error:
             raise Later(troubles.explain(error, self._config)) from error
         except (httpx2.HTTPError, json.JSONDecodeError) as error:
             raise Later(f"The server's answer cannot be read: {error}") from error
 
-    async def _watched(self, make: Callable[[AsyncOpenAI], Awaitable[T]]) -> T:
+    async def _watched(self, make: Callable[[sdk.AsyncOpenAI], Awaitable[T]]) -> T:
         call = asyncio.ensure_future(make(self._client))
         try:
             while not (await asyncio.wait([call], timeout=LOOK_SECONDS))[0]:

@@ -1,12 +1,14 @@
 """How a batch is doing, and what is in it when it has ended."""
 
+from __future__ import annotations
+
 import tempfile
 from collections.abc import Sequence
 from itertools import islice
+from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.utils import timezone
-from openai.types import Batch
 
 from glossary_site.llm import news
 from glossary_site.llm.choices import BatchState, LedgerStatus, ProcessStatus
@@ -26,6 +28,9 @@ from glossary_site.llm.strategies.batch_desk import Desk
 from glossary_site.llm.strategies.batch_files import Line, read_lines
 from glossary_site.llm.strategies.books import Page, page_of
 from glossary_site.llm.strategies.wire import REPHRASED, RETRIED
+
+if TYPE_CHECKING:
+    from openai.types import Batch
 
 CHUNK = 200
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})

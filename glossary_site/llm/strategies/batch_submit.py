@@ -6,17 +6,18 @@ A batch that was PREPARING was never created: it is put together anew. One that 
 exist: the provider is asked, twice, before it is created (again) from the file that is there.
 """
 
+from __future__ import annotations
+
 import tempfile
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import IO
+from typing import IO, TYPE_CHECKING
 from uuid import UUID
 
 from django.conf import settings
 from django.db.models import Max
 from django.utils import timezone
-from openai.types import Batch
 
 from glossary_site.llm.choices import BatchState, LedgerStatus, ProcessStatus
 from glossary_site.llm.models import LedgerEntry, ProviderBatch
@@ -28,6 +29,9 @@ from glossary_site.llm.strategies.batch_files import line_for
 from glossary_site.llm.strategies.books import Page, page_of
 from glossary_site.llm.strategies.sync import Pending
 from glossary_site.llm.structured import Speech, body_of
+
+if TYPE_CHECKING:
+    from openai.types import Batch
 
 CHUNK = 200
 # A provider may need a moment until a batch that it has made is in its list.

@@ -12,6 +12,7 @@ from django.core.management.base import BaseCommand, CommandError
 from glossary_site.jobs.keeper import main as keeper_main
 from glossary_site.jobs.pulse import watch_spawns
 from glossary_site.jobs.services.built_in import ensure_definitions
+from glossary_site.llm import sdk
 from glossary_site.processes.broker import BrokerUnreachable, reachable_broker
 from glossary_site.processes.cluster import run_cluster
 from glossary_site.processes.companions import run_companion
@@ -62,6 +63,7 @@ class Command(BaseCommand):
             if ready_file:
                 ready_file.touch()
 
+        sdk.load()
         with own_directory(directory / "run", "worker-") as own:
             watchdog = Watchdog(wards(own, lane), stop=stop, on_ready=tell_ready)
             try:

@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils import timezone
 
 from glossary_site.live.models import Event
+from glossary_site.llm.providers import provider_for
 from projects.access import OPERATOR
 from projects.news import news_of
 from projects.services.documents import delete_documents
@@ -20,6 +21,7 @@ from tests import factories
 from tests.runs.made import (
     add_entries,
     add_issue,
+    add_term,
     make_run,
 )
 from tests.runs.views.visiting import words_of
@@ -137,6 +139,26 @@ class TestPipeline:
         watched = reading.get(reverse("project-pipeline", args=[tide_project.pk])).text
         assert "30 / 90" in watched
         assert "<form" not in watched
+
+    def test_what_is_left_of_the_whole_is_told_where_a_past_run_knows(self, editing, tide_project):
+        config = provider_for(tide_project.stream)
+        same = {"provider": config.kind, "model": config.model}
+        # Each of its steps took ninety seconds, for one term.
+        add_term(make_run(tide_project, **same), "Ebb")
+        run = make_run(
+            tide_project,
+            status=Status.RUNNING,
+            done=2,
+            current_step=Step.GENERATE,
+            progress_current=30,
+            progress_total=90,
+            **same,
+        )
+        address = reverse("project-pipeline", args=[tide_project.pk])
+        assert "about 3 min left in this step" in words_of(editing.get(address).text)
+        add_term(run, "Quay")
+        # Two steps come after this one.
+        assert re.search(r"about 6 min left(?! in)", words_of(editing.get(address).text))
 
     def test_the_number_of_queries_does_not_grow_with_runs_and_entries(self, editing, tide_project):
         address = reverse("project-pipeline", args=[tide_project.pk])
