@@ -96,6 +96,9 @@ class DocumentAdmin(ReadOnlyAdmin):
     list_select_related = ("project",)
     search_fields = ("path", "title", "file_hash")
 
+    class Media:
+        js = ("admin_live.js",)
+
     def get_queryset(self, request: HttpRequest) -> QuerySet[Document]:
         return Document.objects.listed()
 
@@ -106,11 +109,13 @@ class DocumentAdmin(ReadOnlyAdmin):
         return [*self.list_display, *(_column(n) for n in range(len(FACTS)))]
 
 
-def _column(number: int) -> Callable[[Document], str]:
+def _column(number: int) -> Callable[[Document], SafeString]:
     @admin.display(description=FACTS[number].label)
-    def fact(document: Document) -> str:
+    def fact(document: Document) -> SafeString:
         # The words of the badge: the admin has a look of its own.
-        return strip_tags(document.facts[number].value)  # type: ignore[attr-defined]
+        words = strip_tags(document.facts[number].value)  # type: ignore[attr-defined]
+        name = f"{FACTS[number].key}-{document.pk}"
+        return format_html('<span data-live="{}">{}</span>', name, words)
 
     return fact
 
