@@ -7,17 +7,19 @@ one that leads; the others only look after their own machine and stand by.
 import logging
 import os
 import threading
-from collections.abc import Callable, Mapping
+import time
+from collections.abc import Callable, Iterable, Mapping
 from typing import Protocol
 
 from django.conf import settings
 from django.db import DatabaseError, InterfaceError, connection
-from django.db.models import Count, Max, QuerySet
+from django.db.models import Count, Max
 
 from glossary_site.jobs import clock, news, process
 from glossary_site.jobs.choices import WorkerRole
 from glossary_site.jobs.leader import Leadership
 from glossary_site.jobs.models import JobRun, LeaderLease, Worker
+from glossary_site.jobs.pulse import heartbeat_seconds
 from glossary_site.jobs.rounds import make_rounds
 from glossary_site.jobs.sweep import sweep
 from glossary_site.live.services import publish
@@ -44,14 +46,35 @@ class Keeper:
         self._leadership = Leadership(self.name)
         # Not known yet: the marks may be those that an earlier keeper left.
         self._draining: bool | None = None
+        self._heard = 0.0
         self._picture: tuple[object, ...] = ()
 
-    def begin(self) -> None:
-        """Enter ourselves, and strike out whoever of this node was here before us."""
+    def round(self) -> None:
+        present = list(Worker.objects.present().order_by("pk"))
+        here = [worker for worker in present if worker.host == process.host()]
+        ours = next((worker for worker in here if worker.name == self.name), None)
+        if ours is None:
+            # The first round, or somebody has taken us for dead.
+            ours = self._enter(
+                draining=any(worker.draining for worker in here if worker.node == self.node)
+            )
+        self._be_heard()
+        self._bury(here)
+        self._follow(draining=ours.draining)
+        if self._leadership.hold():
+            for step, count in sweep(self._leadership).items():
+                logger.info("Sweep: %s %d", step, count)
+            make_rounds()
+            self._tell_page(present)
+
+    def end(self) -> None:
+        self._leadership.release()
+        Worker.objects.filter(name=self.name).update(stopped_at=clock.now())
+
+    def _enter(self, *, draining: bool) -> Worker:
         pid = os.getpid()
-        draining = Worker.objects.present().on_node(self.node).filter(draining=True).exists()
-        self._bury(Worker.objects.present().on_node(self.node))
-        Worker.objects.update_or_create(
+        self._heard = time.monotonic()
+        return Worker.objects.update_or_create(
             name=self.name,
             defaults={
                 "node": self.node,
@@ -64,25 +87,16 @@ class Keeper:
                 "stopped_at": None,
                 "draining": draining,
             },
-        )
+        )[0]
 
-    def round(self) -> None:
-        heard = Worker.objects.filter(name=self.name)
-        if not heard.update(heartbeat_at=clock.now(), stopped_at=None):
-            self.begin()
-        self._bury(Worker.objects.present().filter(host=process.host()))
-        self._follow_draining()
-        if self._leadership.hold():
-            for step, count in sweep(self._leadership).items():
-                logger.info("Sweep: %s %d", step, count)
-            make_rounds()
-            self._tell_page()
+    def _be_heard(self) -> None:
+        """As often as the workers: every write has all who wait for tasks on SQLite look up."""
+        now = time.monotonic()
+        if now - self._heard >= heartbeat_seconds():
+            self._heard = now
+            Worker.objects.filter(name=self.name).update(heartbeat_at=clock.now(), stopped_at=None)
 
-    def end(self) -> None:
-        self._leadership.release()
-        Worker.objects.filter(name=self.name).update(stopped_at=clock.now())
-
-    def _bury(self, workers: QuerySet[Worker]) -> None:
+    def _bury(self, workers: Iterable[Worker]) -> None:
         """Processes of this machine that are no more: their work need not wait for its lease."""
         for worker in workers:
             began = process.started(worker.pid)
@@ -93,20 +107,22 @@ class Keeper:
                 # A dead leader need not be waited for.
                 LeaderLease.objects.filter(holder=worker.name).update(lease_until=clock.now())
 
-    def _follow_draining(self) -> None:
-        draining = Worker.objects.filter(name=self.name, draining=True).exists()
+    def _follow(self, *, draining: bool) -> None:
         if draining != self._draining:
             self._draining = draining
             for marks in self._marks.values():
                 marks.drain(draining)
 
-    def _tell_page(self) -> None:
+    def _tell_page(self, present: Iterable[Worker]) -> None:
         """One event when anything on the operations page changed, however much it was."""
-        runs = JobRun.objects.aggregate(last=Max("pk"))["last"]
-        active = JobRun.objects.active().order_by().values_list("state").annotate(Count("pk"))
-        progress = JobRun.objects.running().aggregate(last=Max("progress_at"))["last"]
-        workers = Worker.objects.present().order_by("pk").values_list("pk", "draining")
-        picture = (runs, tuple(active), progress, tuple(workers), self._leadership.epoch)
+        last = JobRun.objects.aggregate(last=Max("pk"))["last"]
+        active = JobRun.objects.active().order_by().values_list("state")
+        picture = (
+            last,
+            tuple(active.annotate(Count("pk"), Max("progress_at"))),
+            tuple((worker.pk, worker.draining) for worker in present),
+            self._leadership.epoch,
+        )
         if picture != self._picture:
             self._picture = picture
             publish(news.OPERATIONS, "operations.changed", {"epoch": self._leadership.epoch})

@@ -46,7 +46,11 @@ def sweep(leadership: Leadership) -> dict[str, int]:
     """All steps once; how many rows each of them moved."""
     now = clock.read()
     moved: dict[str, int] = {}
+    # Mostly there is none that anything could have happened to.
+    any_runs = JobRun.objects.active().exists()
     for step in STEPS:
+        if step in OF_RUNS and not any_runs:
+            continue
         try:
             if not leadership.keep():
                 break
@@ -121,6 +125,7 @@ def waiting_events(leadership: Leadership, now: datetime) -> int:
 
 
 STEPS: tuple[Step, ...] = (silent_workers, held_runs, unsent, lost, missed_slots, waiting_events)
+OF_RUNS = (held_runs, unsent, lost)
 
 
 def _seconds(count: float) -> timedelta:
