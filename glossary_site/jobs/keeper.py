@@ -28,6 +28,9 @@ from glossary_site.observe.trace import bound, new_trace_id
 logger = logging.getLogger(__name__)
 
 ROUND_SECONDS = 1.0
+# Silent hosts, missed slots and forgotten events are found after many seconds anyway: one round in
+# so many looks for them.
+WHOLE_EVERY = 5
 LOCK_SECONDS = 2
 Beat = Callable[[], None]
 
@@ -47,6 +50,7 @@ class Keeper:
         # Not known yet: the marks may be those that an earlier keeper left.
         self._draining: bool | None = None
         self._heard = 0.0
+        self._rounds = 0
         self._picture: tuple[object, ...] = ()
 
     def round(self) -> None:
@@ -62,8 +66,10 @@ class Keeper:
         self._bury(here)
         self._follow(draining=ours.draining)
         if self._leadership.hold():
-            for step, count in sweep(self._leadership).items():
+            moved = sweep(self._leadership, runs_only=bool(self._rounds % WHOLE_EVERY))
+            for step, count in moved.items():
                 logger.info("Sweep: %s %d", step, count)
+            self._rounds += 1
             make_rounds()
             self._tell_page(present)
 

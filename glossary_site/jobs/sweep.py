@@ -42,14 +42,14 @@ Step = Callable[[Leadership, datetime], int]
 Remedy = Callable[[], bool]
 
 
-def sweep(leadership: Leadership) -> dict[str, int]:
-    """All steps once; how many rows each of them moved."""
+def sweep(leadership: Leadership, *, runs_only: bool = False) -> dict[str, int]:
+    """All steps once, or those that cannot wait; how many rows each of them moved."""
     now = clock.read()
     moved: dict[str, int] = {}
     # Mostly there is none that anything could have happened to.
     any_runs = JobRun.objects.active().exists()
     for step in STEPS:
-        if step in OF_RUNS and not any_runs:
+        if not any_runs if step in OF_RUNS else runs_only:
             continue
         try:
             if not leadership.keep():

@@ -138,7 +138,7 @@ class WatchedBroker:
         # Where they are taken in advance at all, as many as may wait here. Whether one that is
         # lost with us was among four or alone is all the same: it is sent again.
         broker.at_once = 1 if slots else Conf.QUEUE_LIMIT
-        self._wakeup: Wakeup = wakeup()
+        self._wakeup: Wakeup = wakeup(hurry=slots is None)
         self._more_expected = False
 
     def __getattr__(self, name: str) -> Any:

@@ -1,7 +1,7 @@
 """When to look into the task queue.
 
-- SQLite: ask `PRAGMA data_version` fifty times a second. It reads no table and changes
-  whenever another connection commits; only then is the queue worth a query.
+- SQLite: ask `PRAGMA data_version` forty times a second, ten for long work. It reads no table and
+  changes whenever another connection commits; only then is the queue worth a query.
 - PostgreSQL as broker: whoever puts a task there notifies (`LISTEN`).
 - Redis: its broker waits for a task by itself.
 
@@ -21,7 +21,9 @@ from psycopg.sql import SQL, Identifier
 
 logger = logging.getLogger(__name__)
 
-SQLITE_INTERVAL = 0.02
+SQLITE_INTERVAL = 0.025
+# For work that takes minutes: to look is most of what an idle worker does.
+SQLITE_LONG_INTERVAL = 0.1
 SAFETY_SECONDS = 1.0
 # The caller has other things to look at between two waits.
 LONGEST_WAIT = 0.2
@@ -44,8 +46,9 @@ class AtOnce:
 class OnCommit:
     """Used in one process only, the pusher: a connection must not cross a fork."""
 
-    def __init__(self, database: str) -> None:
+    def __init__(self, database: str, *, interval: float = SQLITE_INTERVAL) -> None:
         self._database = database
+        self._interval = interval
         self._connection: sqlite3.Connection | None = None
         self._seen = -1
         self._next_look = 0.0
@@ -61,7 +64,7 @@ class OnCommit:
                 return True
             if now >= until:
                 return False
-            time.sleep(SQLITE_INTERVAL)
+            time.sleep(self._interval)
 
     def _version(self) -> int:
         if self._connection is None:
@@ -123,11 +126,12 @@ def channel(cluster: str) -> str:
     return f"tasks of {cluster}"
 
 
-def wakeup() -> Wakeup:
-    """What fits the configured broker."""
+def wakeup(*, hurry: bool = True) -> Wakeup:
+    """What fits the configured broker. Without `hurry` a task may wait for a tenth of a second."""
     if not Conf.ORM:
         return AtOnce()
     connection = connections[Conf.ORM]
     if connection.vendor == "sqlite":
-        return OnCommit(str(connection.settings_dict["NAME"]))
+        interval = SQLITE_INTERVAL if hurry else SQLITE_LONG_INTERVAL
+        return OnCommit(str(connection.settings_dict["NAME"]), interval=interval)
     return OnNotification(Conf.ORM)

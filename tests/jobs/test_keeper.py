@@ -10,8 +10,8 @@ from django.utils import timezone
 
 from glossary_site.jobs import process
 from glossary_site.jobs.choices import WorkerRole
-from glossary_site.jobs.keeper import Keeper
-from glossary_site.jobs.models import LeaderLease, Worker
+from glossary_site.jobs.keeper import WHOLE_EVERY, Keeper
+from glossary_site.jobs.models import LeaderLease, TriggerEvent, Worker
 
 pytestmark = pytest.mark.django_db
 
@@ -105,6 +105,15 @@ def test_with_nothing_to_do_a_round_costs_little(keeper, django_assert_max_num_q
     keeper.round()
     # It told the page that there is a keeper now.
     keeper.round()
-    # Every second, day and night. On PostgreSQL the clock and a savepoint are among them.
-    with django_assert_max_num_queries(8 if connection.vendor == "sqlite" else 11):
+    # Every second, day and night. On PostgreSQL the clock is asked, too.
+    with django_assert_max_num_queries(5 if connection.vendor == "sqlite" else 6):
         keeper.round()
+
+
+def test_an_event_that_nobody_acted_on_waits_for_a_few_rounds_at_most(keeper):
+    keeper.round()
+    event = TriggerEvent.objects.create(dedupe_key="once", type="tide.turned")
+    for _ in range(WHOLE_EVERY):
+        keeper.round()
+    event.refresh_from_db()
+    assert event.processed_at is not None
