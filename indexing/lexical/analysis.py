@@ -32,11 +32,11 @@ JAPANESE = (
 
 def _other_run(letter: str) -> str:
     """`C#`, or letters and digits with single joints inside (`file-name.txt`, `don't`); `C++17`."""
-    return rf"[A-Za-z]#(?!{letter})|{letter}+(?:[-.']{letter}+)*(?:\+\+[0-9]*(?!{letter}))?"
+    return rf"[A-Za-z]#(?!{letter})|{letter}++(?:[-.']{letter}++)*+(?:\+\+[0-9]*+(?!{letter}))?"
 
 
 _LETTER = rf"[^\W{JAPANESE}]"
-_RUNS = re.compile(f"([{JAPANESE}]+)|({_other_run(_LETTER)})")
+_RUNS = re.compile(f"[{JAPANESE}]++|{_other_run(_LETTER)}")
 _ASCII_RUNS = re.compile(_other_run("[A-Za-z0-9_]"))
 _JAPANESE = re.compile(f"[{JAPANESE}]")
 
@@ -55,8 +55,10 @@ _PLUSES = re.compile(r"(.+?)(\+\+)(\d*)")
 LONGEST_WORD = 64
 # Sudachi refuses more than 49,149 bytes at once; a character has up to four.
 _SUDACHI_CHARACTERS = 12_000
-# Short runs come again and again ("の", "します"); long ones do not.
+# Runs whose words are kept: short ones in Japanese ("の", "します") and all others come again and
+# again. When they are too many, all are forgotten.
 _SHORT_RUN = 8
+_KNOWN_RUNS = 1 << 15
 # サーバー is サーバ, but キー is not キ.
 _LONG_VOWEL_FROM = 4
 
@@ -76,14 +78,13 @@ _PASSED_OVER = Span(0, 0, ())
 
 def words_of(text: str) -> list[str]:
     """In the order of the text. None has a space in it, none is empty."""
-    words: list[str] = []
-    if text.isascii():
-        for run in _ASCII_RUNS.findall(text):
-            words += _other_words(run)
-        return words
-    for japanese, other in _RUNS.findall(_normal(text)):
-        words += _japanese_words(japanese) if japanese else _other_words(other)
-    return words
+    return spaced_words_of(text).split()
+
+
+def spaced_words_of(text: str) -> str:
+    """The same words with a space between, as they are stored: much quicker than a list."""
+    runs = _ASCII_RUNS.findall(text) if text.isascii() else _RUNS.findall(_normal(text))
+    return " ".join(filter(None, map(_known.__getitem__, runs)))
 
 
 def spans_of(text: str, wanted: re.Pattern[str] | None = None) -> Iterator[Span]:
@@ -96,10 +97,10 @@ def spans_of(text: str, wanted: re.Pattern[str] | None = None) -> Iterator[Span]
             yield _PASSED_OVER
             continue
         start, end = run.span()
-        if run.lastindex != 1:
-            yield Span(places[start], _end(places, start, end), _other_words(run[0]))
+        if not is_japanese(run[0]):
+            yield Span(places[start], _end(places, start, end), tuple(_known[run[0]].split()))
             continue
-        for surface in _surfaces(run[1]):
+        for surface in _surfaces(run[0]):
             end = start + len(surface)
             yield Span(places[start], _end(places, start, end), (_japanese_word(surface),))
             start = end
@@ -116,9 +117,11 @@ def language_of(text: str) -> Language:
     if text.isascii():
         return "en"
     japanese = others = 0
-    for run, other in _RUNS.findall(_normal(text)):
-        japanese += len(run)
-        others += len(other)
+    for run in _RUNS.findall(_normal(text)):
+        if is_japanese(run):
+            japanese += len(run)
+        else:
+            others += len(run)
     return "ja" if japanese and japanese * 8 >= others else "en"
 
 
@@ -174,21 +177,30 @@ def _joins(character: str) -> bool:
     )
 
 
-def _japanese_words(run: str) -> Sequence[str]:
-    return _short_run(run) if len(run) <= _SHORT_RUN else _cut(run)
+class _Known(dict[str, str]):
+    """The words of a run with a space between, made when they are first asked for."""
+
+    def __missing__(self, run: str) -> str:
+        if is_japanese(run):
+            words, is_kept = _cut(run), len(run) <= _SHORT_RUN
+        else:
+            words, is_kept = " ".join(_other_words(run)), len(run) <= LONGEST_WORD
+        if is_kept:
+            if len(self) >= _KNOWN_RUNS:
+                self.clear()
+            self[run] = words
+        return words
 
 
-@lru_cache(maxsize=1 << 15)
-def _short_run(run: str) -> tuple[str, ...]:
-    return tuple(_cut(run))
+_known = _Known()
 
 
-def _cut(run: str) -> list[str]:
-    surfaces = _surfaces(run)
+def _cut(run: str) -> str:
     if "ー" not in run and len(run) <= LONGEST_WORD:
-        # All but a few runs: each surface is a word as it is.
-        return surfaces
-    return [_japanese_word(surface) for surface in surfaces]
+        # All but a few runs: each surface is a word as it is. Sudachi's own text of them is the
+        # surfaces with a space between; a run has no space of its own.
+        return str(_sudachi().tokenize(run))
+    return " ".join(map(_japanese_word, _surfaces(run)))
 
 
 def _japanese_word(surface: str) -> str:
@@ -199,10 +211,6 @@ def _japanese_word(surface: str) -> str:
 
 def _surfaces(run: str) -> list[str]:
     sudachi = _sudachi()
-    if len(run) <= _SUDACHI_CHARACTERS:
-        # Its text is the surfaces with a space between, and is made quicker than a list of them;
-        # a run has no space of its own.
-        return str(sudachi.tokenize(run)).split(" ")
     pieces = range(0, len(run), _SUDACHI_CHARACTERS)
     return [
         surface
@@ -211,7 +219,6 @@ def _surfaces(run: str) -> list[str]:
     ]
 
 
-@lru_cache(maxsize=1 << 15)
 def _other_words(run: str) -> tuple[str, ...]:
     """A word, or an identifier and then its parts. Nothing for a line of underscores."""
     run = run.strip("_")

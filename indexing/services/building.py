@@ -10,13 +10,13 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from indexing.embedders.base import Check, Embedder, EmbedderUnavailable, never
-from indexing.lexical.analysis import words_of
+from indexing.lexical.analysis import spaced_words_of
 from indexing.models import Section
 from indexing.sections.limits import Limits
 from indexing.sections.pieces import Piece
 from indexing.sections.split import split
 from indexing.services.requests import Claim
-from indexing.vectors.packing import pack
+from indexing.vectors.packing import pack_rows
 from indexing.vectors.store import vectors_by_text
 from projects.models import Document
 
@@ -102,7 +102,7 @@ def embed_missing(builds: Sequence[Built], embedder: Embedder) -> None:
 
 
 def embedded(embedder: Embedder, texts: Iterable[str], *, check: Check = never) -> list[bytes]:
-    return [pack(row) for row in embedder.embed(list(texts), check=check)]
+    return pack_rows(embedder.embed(list(texts), check=check))
 
 
 def text_to_embed(heading_path: Sequence[str], content: str) -> str:
@@ -114,8 +114,8 @@ def _draft(piece: Piece, known: dict[str, tuple[str, str]]) -> Draft:
     text_hash = _hash_of(piece)
     words = known.get(text_hash)
     if words is None:
-        heading = " ".join(words_of("\n".join(piece.heading_path)))
-        words = heading, " ".join(words_of(piece.content))
+        heading = spaced_words_of("\n".join(piece.heading_path))
+        words = heading, spaced_words_of(piece.content)
     return Draft(piece=piece, text_hash=text_hash, heading_words=words[0], words=words[1])
 
 

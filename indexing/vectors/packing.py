@@ -11,6 +11,10 @@ def pack(vector: np.ndarray) -> bytes:
     return np.asarray(vector).astype(PACKED).tobytes()
 
 
+def pack_rows(vectors: np.ndarray) -> list[bytes]:
+    return [row.tobytes() for row in np.asarray(vectors).astype(PACKED)]
+
+
 def unpack(data: bytes) -> np.ndarray:
     return np.frombuffer(data, dtype=PACKED).astype(np.float32)
 
