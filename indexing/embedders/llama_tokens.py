@@ -7,7 +7,6 @@ been seen before.
 """
 
 import re
-from functools import lru_cache
 
 import numpy as np
 import numpy.typing as npt
@@ -20,8 +19,8 @@ _SIGN = r"[\x00-/:-@\[-`{-\x7f]"
 # Letters and signs beyond ASCII may go together with either.
 _OTHER = rf"[^\x00-\x7f{SPACE}{ALONE}]"
 PIECES = re.compile(
-    rf"({SPACE}*(?:[A-Za-z]++(?!{_OTHER})|{_SIGN}++(?!{_OTHER})|[^{SPACE}{ALONE}]+)|{SPACE}+)"
-    rf"|([{ALONE}]+)"
+    rf"[{ALONE}]|{SPACE}*+[A-Za-z]++(?!{_OTHER})|{SPACE}*+{_SIGN}++(?!{_OTHER})"
+    rf"|{SPACE}*+[^{SPACE}{ALONE}]++|{SPACE}++"
 )
 # Somebody writing about markup: these have a meaning of their own.
 _SPECIAL = re.compile("<s>|</s>|<unk>")
@@ -30,22 +29,29 @@ KNOWN_PIECES = 1 << 15
 Numbers = npt.NDArray[np.intp]
 
 
+class Known(dict[str, bytes]):
+    """The tokens of pieces, as an array has them: joining these is quicker than making one of a
+    list. When they are too many, all are forgotten."""
+
+    def __init__(self, tokenizer: Tokenizer) -> None:
+        self._model = tokenizer.model
+
+    def __missing__(self, piece: str) -> bytes:
+        if len(self) >= KNOWN_PIECES:
+            self.clear()
+        numbers = [token.id for token in self._model.tokenize(piece)]
+        self[piece] = packed = np.array(numbers, np.intp).tobytes()
+        return packed
+
+
 class Tokens:
     def __init__(self, tokenizer: Tokenizer) -> None:
         self.tokenizer = tokenizer
-        self._model = tokenizer.model
-        self._known = lru_cache(maxsize=KNOWN_PIECES)(self._of_piece)
+        self._known = Known(tokenizer)
 
     def of(self, text: str) -> Numbers:
         """Their numbers, in the order of the text, as the tokenizer would give them."""
         if _SPECIAL.search(text):
             return np.array(self.tokenizer.encode(text, add_special_tokens=False).ids, np.intp)
-        known = self._known
         pieces = PIECES.findall(SPACE + text.replace(" ", SPACE))
-        packed = [known(piece) if piece else b"".join(map(known, each)) for piece, each in pieces]
-        return np.frombuffer(b"".join(packed), np.intp)
-
-    def _of_piece(self, piece: str) -> bytes:
-        """As an array has them: joining these is quicker than making one of a list."""
-        numbers = [token.id for token in self._model.tokenize(piece)]
-        return np.array(numbers, np.intp).tobytes()
+        return np.frombuffer(b"".join(map(self._known.__getitem__, pieces)), np.intp)
