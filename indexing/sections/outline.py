@@ -29,14 +29,15 @@ TOKENS_AT_A_TIME = 1000
 # tables, and lists of plain lines. The rules of the parser ask a dozen questions about each such
 # line, and none can be a heading. A blank line must follow; after a list, then one with no
 # indent, so that nothing below can belong to the last item.
-PLAIN = r"[^\s#>\-+*_=~`<|:0-9]"
+PLAIN = r"(?:[^\s#>\-+*_=~`<|:0-9]|`(?!``)|\*\*(?=\w)|-(?=\w)|[0-9]++(?![.)]))[^\n]*"
 BLANK_LINE = r"(?=\n[ \t]*(?:\n|\Z)|\Z)"
-PROSE = re.compile(rf"(?!\[){PLAIN}[^\n]*(?:\n{PLAIN}[^\n]*)*+{BLANK_LINE}")
+# What a link stands for may be said in brackets before a colon.
+LABEL = r"\[(?![^\[\]\\\n]*\](?!:))"
+PROSE = re.compile(rf"(?!{LABEL}){PLAIN}(?:\n{PLAIN})*+{BLANK_LINE}")
 TABLE = re.compile(rf"\|[^\n]*(?:\n\|[^\n]*)*+{BLANK_LINE}")
-IN_ITEM = rf"(?:{PLAIN}|`(?!``)|\*\*(?=\w)|[0-9]++(?![.)]))[^\n]*"
 MARKER = r"(?:[-+*]|[0-9]{1,9}[.)])[ ]"
 LIST = re.compile(
-    rf"{MARKER}{IN_ITEM}(?:\n[ ]*(?:{MARKER})?{IN_ITEM})*+(?=\n(?:[ \t]*\n)++(?:\S|\Z)|\n?\Z)"
+    rf"{MARKER}{PLAIN}(?:\n[ ]*(?:{MARKER})?{PLAIN})*+(?=\n(?:[ \t]*\n)++(?:\S|\Z)|\n?\Z)"
 )
 MARKUP = re.compile(r"[\\`*_\[\]<>&!~]")
 FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]")

@@ -1,8 +1,8 @@
 """Cutting the text of one section into parts that keep the token limit."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 from indexing.sections.limits import Limits
 from indexing.sections.sentences import line_ends, sentence_ends, stretches
@@ -17,8 +17,7 @@ CLOSE = 8
 Way = Callable[[str, int, int], list[int]]
 
 
-@dataclass(frozen=True, slots=True)
-class Unit:
+class Unit(NamedTuple):
     """What is put into a part as a whole. It reaches to the next one, spaces and all."""
 
     start: int

@@ -1,10 +1,9 @@
 """What the splitter makes of a text: plain data, before it becomes rows."""
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """A section, or a part of one that is over the token limit."""
 
     # The position in the list; `parent` is that of another piece, always an earlier one.

@@ -3,16 +3,16 @@
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from typing import NamedTuple
 
+from indexing.sections.counted import Counted
 from indexing.sections.outline import Outline, outline
-from indexing.sections.tokens import count_within
 from projects import front_matter
 
 LINE_END = re.compile("\n")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """A stretch of the text with neither blank lines before it nor spaces after it."""
 
     start: int
@@ -28,6 +28,7 @@ class Sheet:
     # The position at which each line begins, and the end of the text.
     starts: list[int]
     outline: Outline
+    counted: Counted
 
     @property
     def line_count(self) -> int:
@@ -49,7 +50,7 @@ class Sheet:
     def span(self, start: int, end: int, limit: int) -> Span | None:
         """The stretch, trimmed and counted; None when it has more than `limit` tokens."""
         start, end = self.trimmed(start, end)
-        tokens = count_within(self.text[start:end], limit)
+        tokens = self.counted.within(start, end, limit)
         return None if tokens is None else Span(start, end, tokens)
 
     def span_of_lines(self, first: int, end: int, limit: int) -> Span | None:
@@ -61,4 +62,4 @@ def sheet_of(text: str) -> Sheet:
     # Settings are blanked, not removed: lines keep their numbers.
     _settings, text = front_matter.split(text)
     starts = [0, *(line_end.end() for line_end in LINE_END.finditer(text)), len(text)]
-    return Sheet(text, starts, outline(text))
+    return Sheet(text, starts, outline(text), Counted(text))
