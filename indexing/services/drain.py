@@ -33,10 +33,10 @@ from projects.models import Document, Project
 logger = logging.getLogger(__name__)
 
 TURN_SECONDS = 2.0
-# Documents taken at once, and text after which they are written: on SQLite nobody else can write
-# meanwhile.
-BATCH_DOCUMENTS = 16
-BATCH_CHARACTERS = 200_000
+# Documents that are taken and written at once, and how long their texts may be together: on SQLite
+# nobody else can write meanwhile.
+BATCH_DOCUMENTS = 64
+BATCH_BYTES = 400_000
 
 Check = Callable[[], object]
 Progress = Callable[[int, int], object]
@@ -66,7 +66,9 @@ def take_turn(
     tally = Tally()
     end = time.monotonic() + seconds
     plan = _plan(project_id)
-    while claims := requests.take(project_id, limit=BATCH_DOCUMENTS, job_run_id=job_run_id):
+    while claims := requests.take(
+        project_id, limit=BATCH_DOCUMENTS, most_bytes=BATCH_BYTES, job_run_id=job_run_id
+    ):
         _call_another(project_id)
         _process(claims, plan, tally=tally, check=check)
         if tally.unchanged:
@@ -156,51 +158,49 @@ def _plan(project_id: int) -> Plan:
 
 
 def _process(claims: Sequence[Claim], plan: Plan, *, tally: Tally, check: Check) -> None:
-    waiting = list(claims)
-    # Nobody but us changes these while the requests are ours.
-    there = IndexedDocument.objects.in_bulk([claim.document_id for claim in claims])
+    ids = [claim.document_id for claim in claims]
     builds: list[Built] = []
-    characters = 0
     try:
-        while waiting:
+        documents = Document.objects.in_bulk(ids)
+        # Nobody but us changes these while the requests are ours.
+        there = IndexedDocument.objects.in_bulk(ids)
+        for claim in claims:
             check()
-            claim = waiting[0]
-            document, built = _build(claim, there.get(claim.document_id), plan, tally)
-            waiting.pop(0)
-            if built is not None and document is not None:
+            pk = claim.document_id
+            built = _build(claim, documents.get(pk), there.get(pk), plan, tally)
+            if built is not None:
                 builds.append(built)
-                characters += len(document.content)
-            if builds and (characters > BATCH_CHARACTERS or not waiting):
-                _write(builds, plan, tally=tally)
-                builds, characters = [], 0
+        if builds:
+            _write(builds, plan, tally=tally)
     except BaseException:
         # Told to stop, or the database is in trouble: what is not written is for somebody else.
         with suppress(DatabaseError, InterfaceError):
-            requests.give_back([built.claim for built in builds] + waiting)
+            requests.give_back(claims)
         raise
 
 
 def _build(
-    claim: Claim, there: IndexedDocument | None, plan: Plan, tally: Tally
-) -> tuple[Document | None, Built | None]:
+    claim: Claim,
+    document: Document | None,
+    there: IndexedDocument | None,
+    plan: Plan,
+    tally: Tally,
+) -> Built | None:
     """What is to be written of the document; None where nothing is."""
-    document = Document.objects.filter(pk=claim.document_id).first()
     if document is None:
         # Deleted meanwhile, and its requests with it.
-        return None, None
+        return None
     if document.file_hash != claim.document_hash or _is_there(claim, there):
         # A newer text came, with a request of its own; or the sections are those of this text.
         if requests.complete(claim):
             tally.completed += 1
             tally.unchanged.append(claim.document_id)
-        return document, None
+        return None
     try:
-        return document, build(
-            claim, document, embedders=plan.kept, limits=limits(), is_first=there is None
-        )
+        return build(claim, document, embedders=plan.kept, limits=limits(), is_first=there is None)
     except Exception as error:
         _fail(claim, error, tally)
-        return document, None
+        return None
 
 
 def _is_there(claim: Claim, there: IndexedDocument | None) -> bool:

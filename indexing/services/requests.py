@@ -8,6 +8,7 @@ texts (projects/services/documents.py), the document's row for those who take re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
+from math import inf
 from typing import Any
 
 from django.db import connection, transaction
@@ -130,9 +131,11 @@ def rebuild(
 
 
 @transaction.atomic
-def take(project_id: int, *, limit: int, job_run_id: int | None = None) -> list[Claim]:
+def take(
+    project_id: int, *, limit: int, most_bytes: float = inf, job_run_id: int | None = None
+) -> list[Claim]:
     """The newest pending request of each of a few documents, the longest waiting first; the older
-    ones of these documents are skipped."""
+    ones of these documents are skipped. Several have no more than `most_bytes` together."""
     now = clock.read()
     candidates = (
         IndexRequest.objects.due(now)
@@ -157,9 +160,8 @@ def take(project_id: int, *, limit: int, job_run_id: int | None = None) -> list[
     rows = IndexRequest.objects.open().filter(document_id__in=sizes)
     for request in rows.order_by("-document_version", "-pk"):
         requests.setdefault(request.document_id, []).append(request)
-    # They are worked off one after the other, so the last one needs the time of all.
-    lease = LEASE_SECONDS + sum(sizes.values()) / LEASE_BYTES_PER_SECOND
     claims: list[Claim] = []
+    size = 0
     older: list[int] = []
     for document_id in (pk for pk in wanted if pk in requests):
         newest, *others = requests[document_id]
@@ -169,6 +171,9 @@ def take(project_id: int, *, limit: int, job_run_id: int | None = None) -> list[
             # Tried before: by itself, another time. If it is the one that takes its worker along,
             # the others are not lost with it again and again.
             continue
+        if claims and size + sizes[document_id] > most_bytes:
+            break
+        size += sizes[document_id]
         force = any(request.force for request in (newest, *others))
         older += [request.pk for request in others]
         claims.append(
@@ -183,6 +188,8 @@ def take(project_id: int, *, limit: int, job_run_id: int | None = None) -> list[
         )
         if newest.attempts:
             break
+    # They are worked off one after the other, so the last one needs the time of all.
+    lease = LEASE_SECONDS + size / LEASE_BYTES_PER_SECOND
     for force in {claim.force for claim in claims}:
         taken = [claim.request_id for claim in claims if claim.force == force]
         IndexRequest.objects.filter(pk__in=taken).update(

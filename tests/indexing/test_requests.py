@@ -76,6 +76,18 @@ def test_the_newest_is_taken_and_the_older_are_skipped(project):
     assert statuses(document) == [SKIPPED, SKIPPED, PROCESSING]
 
 
+def test_long_texts_are_taken_one_after_the_other(project):
+    long, short, other = (
+        factories.make_document(project, content=f"# Title\n\n{text}")
+        for text in ("x" * 90, "", "")
+    )
+    taken = []
+    while claims := requests.take(project.pk, limit=5, most_bytes=50):
+        taken.append([claim.document_id for claim in claims])
+
+    assert taken == [[long.pk], [short.pk, other.pk]]
+
+
 def test_a_document_in_hand_is_not_taken_again_until_it_is_done(project):
     document = factories.make_document(project, "a.md", "# One\n")
     claim = take_one(project)
