@@ -74,7 +74,9 @@ class Listing:
         wanted = request.GET.get("sort", "")
         self.sort = wanted if wanted.removeprefix("-") in orders else ""
         self._effective = self.sort or default
-        order = orders[self._effective.removeprefix("-")]
+        usual = self._effective.removeprefix("-")
+        # What has an order of its own, by no column, names its field: no header claims it.
+        order = orders.get(usual, usual)
         expression = F(order) if isinstance(order, str) else order
         # The key is always the last word, so that pages never repeat or skip a row.
         self._nearest = [] if self.sort else nearest_first(rows)

@@ -22,6 +22,7 @@ class Table:
     searched: tuple[str, ...]
     placeholder: Any
     columns: list[Column]
+    # The order in which the run made them, the best first, unless somebody sorts.
     default: str
     template: str
 
@@ -39,7 +40,7 @@ class Table:
 
 
 ENTRY_COLUMNS = [
-    Column("order", _("Term"), order_by="order"),
+    Column("term", _("Term"), order_by="reading"),
     Column("definition", pgettext_lazy("glossary", "Definition")),
     Column("category", _("Category"), order_by="category"),
     Column("confidence", _("Confidence"), order_by="confidence", kind="number"),
@@ -52,13 +53,13 @@ TERMS = Table(
     searched=("text", "reading", "category"),
     placeholder=_("Filter terms"),
     columns=[
-        Column("term", _("Term"), order_by="order"),
+        Column("term", _("Term"), order_by="reading"),
         Column("category", _("Category"), order_by="category"),
         Column("score", _("Score"), order_by="score", kind="number"),
         Column("frequency", _("Frequency"), order_by="frequency", kind="number"),
         Column("documents", _("Documents"), order_by="document_count", kind="number"),
     ],
-    default="term",
+    default="order",
     template="runs/_terms.html",
 )
 PROVISIONAL = Table(
@@ -88,11 +89,11 @@ ISSUES = Table(
     searched=("term", "description", "suggestion"),
     placeholder=_("Filter issues"),
     columns=[
-        Column("term", _("Term"), order_by="order"),
+        Column("term", _("Term"), order_by="term"),
         Column("kind", _("Kind"), order_by="kind"),
         Column("description", _("What is wrong")),
     ],
-    default="term",
+    default="order",
     template="runs/_issues.html",
 )
 FAILURES = Table(
@@ -102,12 +103,12 @@ FAILURES = Table(
     searched=("term", "error"),
     placeholder=_("Filter failures"),
     columns=[
-        Column("term", _("Term"), order_by="pk"),
+        Column("term", _("Term"), order_by="term"),
         Column("step", _("Step"), order_by="step"),
         Column("error", _("Error")),
         Column("time", _("Time"), order_by="created_at", kind="time"),
     ],
-    default="term",
+    default="pk",
     template="runs/_failures.html",
 )
 DOCUMENTS = Table(

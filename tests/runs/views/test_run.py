@@ -74,6 +74,19 @@ class TestRun:
         assert [row.term for row in found.context["listing"].page] == ["Term 7"]
         assert "Nothing matches “xyz”" in run_page(reading, run, tab="provisional", q="xyz").text
 
+    def test_no_column_claims_the_order_of_the_run(self, reading, tide_project):
+        run = make_run(tide_project)
+        for place, (term, reading_of) in enumerate(
+            [("Tide", "tide"), ("潮", "しお"), ("Ebb", "ebb")]
+        ):
+            add_entries(run, {term: "Water."}, reading=reading_of, order=place)
+        page = run_page(reading, run, tab="refined")
+        assert [row.term for row in page.context["listing"].page] == ["Tide", "潮", "Ebb"]
+        assert "aria-sort" not in page.text
+        page = run_page(reading, run, tab="refined", sort="term")
+        assert [row.term for row in page.context["listing"].page] == ["Ebb", "Tide", "潮"]
+        assert 'aria-sort="ascending"' in page.text
+
     def test_evidence_leads_to_its_lines(self, reading, tide_project):
         document = tide_project.documents.get()
         run = make_run(tide_project)
