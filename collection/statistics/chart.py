@@ -28,6 +28,8 @@ MOST_GROUPS = 6
 OTHERS = MOST_GROUPS
 MOST_LABELS = 6
 GAP = 0.22
+# So that the bar of a first week is a bar, and no wall.
+FEWEST_BANDS = 12
 # So that one commit among thousands is seen.
 LEAST_HEIGHT = 1.0
 
@@ -293,7 +295,7 @@ def _y(value: float, top: int, bottom: int) -> float:
 def _piece(
     place: int, count: int, upper: int, value: int, top: int, bottom: int, style: str
 ) -> Piece:
-    band = 100 / count
+    band = _band(count)
     y = _y(upper, top, bottom)
     height = max(LEAST_HEIGHT, HEIGHT * value / (top + bottom))
     return Piece(
@@ -307,7 +309,7 @@ def _piece(
 
 
 def _columns(spans: Sequence[_Span], per: Per, told: Sequence[str]) -> list[Column]:
-    band = 100 / max(1, len(spans))
+    band = _band(len(spans))
     return [
         Column(_percent(band * place), _percent(band), f"{span.words(per)}\n{words}")
         for place, (span, words) in enumerate(zip(spans, told, strict=True))
@@ -320,7 +322,7 @@ def _ticks(values: Iterable[int], top: int, bottom: int) -> list[Tick]:
 
 def _labels(spans: Sequence[_Span], per: Per) -> list[Label]:
     """A few, evenly: every other one can be left out where there is little room."""
-    band = 100 / max(1, len(spans))
+    band = _band(len(spans))
     step = ceil(len(spans) / MOST_LABELS) or 1
     places = range(0, len(spans), step)
     return [
@@ -333,6 +335,11 @@ def _labels(spans: Sequence[_Span], per: Per) -> list[Label]:
         )
         for number_of, place in enumerate(places)
     ]
+
+
+def _band(count: int) -> float:
+    """The width of a bar with its gap."""
+    return 100 / max(FEWEST_BANDS, count)
 
 
 def _percent(value: float) -> str:

@@ -71,6 +71,11 @@ def test_every_piece_is_within_the_drawing(number, groups):
         assert len(chart.columns) <= MOST_BARS
 
 
+def test_the_bar_of_a_first_week_is_no_wall():
+    (piece,) = commits_chart(made(1, commits=lambda place, group: 3)).pieces
+    assert float(piece.width.removesuffix("%")) < 10
+
+
 def test_heights_say_the_figures():
     found = made(4, commits=lambda place, _group: [10, 0, 5, 20][place])
     chart = commits_chart(found)
