@@ -1,5 +1,6 @@
 """What this app adds to the projects below it, which cannot ask it: imports point the other way."""
 
+from django.utils.html import conditional_escape
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -10,7 +11,7 @@ from collection.services.branches import lock_repositories
 from collection.services.ending import COLLECT, leave_collections
 from collection.services.removing import REMOVED as COMMITS_REMOVED
 from projects.document_facts import VERSION_NOTES
-from projects.news import SENTENCES, Payload, by, say, strong
+from projects.news import SENTENCES, Payload, by, linked, say, strong
 from projects.panels import DOCUMENT_PANELS, TERM_PANELS, Panel
 from projects.stopping import LOCKERS, STOPPERS
 from projects.work import TOLD_ELSEWHERE
@@ -49,30 +50,27 @@ def _removed(payload: Payload) -> SafeString:
 
 
 def _started(payload: Payload) -> SafeString:
-    targets = _count(payload, "targets")
-    words = ngettext(
-        "%(by)s started a collection of %(n)s branch.",
-        "%(by)s started a collection of %(n)s branches.",
-        targets,
-    )
-    return say(words, by=by(payload), n=targets)
+    # How many branches there are is only known when the repositories have answered.
+    return say(_("%(by)s started a collection."), by=by(payload))
 
 
 def _completed(payload: Payload) -> SafeString:
+    project = payload.get("project_id")
     commits, failed = _count(payload, "new_commits"), _count(payload, "failed")
     found = (
         ngettext("%(n)s new commit", "%(n)s new commits", commits) % {"n": commits}
         if commits
         else _("nothing new")
     )
+    shown = linked(conditional_escape(found), "collection-run", project, payload.get("run_id"))
     if not failed:
-        return say(_("A collection is complete: %(found)s."), found=found)
+        return say(_("A collection is complete: %(found)s."), found=shown)
     words = ngettext(
         "A collection is complete: %(found)s; %(n)s branch failed.",
         "A collection is complete: %(found)s; %(n)s branches failed.",
         failed,
     )
-    return say(words, found=found, n=failed)
+    return say(words, found=shown, n=failed)
 
 
 def _cancelled(payload: Payload) -> SafeString:

@@ -281,7 +281,10 @@ REST_FRAMEWORK = {
 }
 SPECTACULAR_SETTINGS = {
     "TITLE": "Glossary Site",
-    "DESCRIPTION": "Projects, documents, their live events, and background work.",
+    "DESCRIPTION": (
+        "Projects and their documents, search, terms, runs and the published glossary; "
+        "collection of repositories, live events, background work and language models."
+    ),
     "VERSION": "1",
     "SERVE_INCLUDE_SCHEMA": False,
     "SERVE_PERMISSIONS": ["rest_framework.permissions.AllowAny"],

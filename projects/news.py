@@ -10,6 +10,7 @@ from datetime import datetime
 from typing import Any
 
 from django.db.models import Q
+from django.urls import NoReverseMatch, reverse
 from django.utils.html import conditional_escape, format_html
 from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext as _
@@ -17,7 +18,7 @@ from django.utils.translation import ngettext, pgettext
 
 from glossary_site.live.models import Event
 from glossary_site.llm import news as llm_news
-from projects.choices import Role
+from projects.choices import Role, Source
 
 # Events that keep open pages up to date and are no news: a long job would push those out of sight.
 PROGRESS = (
@@ -61,8 +62,10 @@ class News:
         return len(self.other_paths) + self.more
 
 
-def news_of(event: Event) -> News:
+def news_of(event: Event, project_id: int | None = None) -> News:
+    """With the project, what the sentence speaks of can be a link."""
     payload: Payload = event.payload if isinstance(event.payload, dict) else {}
+    payload = payload | {"project_id": project_id}
     icon, sentence = SENTENCES.get(event.type, ("info", None))
     paths = [str(path) for path in payload.get("paths", [])]
     touched = sum(_count(payload, key) for key in ("created", "updated", "deleted"))
@@ -90,6 +93,14 @@ def strong(text: object) -> SafeString:
     return format_html("<strong>{}</strong>", str(text))
 
 
+def linked(words: SafeString, page: str, *where: object) -> SafeString:
+    """To the page of that name, if there is one at such a place: the feed may say anything."""
+    try:
+        return format_html('<a href="{}">{}</a>', reverse(page, args=where), words)
+    except NoReverseMatch:
+        return words
+
+
 def person(name: object) -> SafeString:
     """A name as the reader's language speaks of people: in Japanese with さん."""
     return say(pgettext("person", "%(name)s"), name=strong(name))
@@ -97,8 +108,9 @@ def person(name: object) -> SafeString:
 
 def by(payload: Payload) -> SafeString:
     """Who did it; a command run on the machine itself has no person's name."""
-    name = payload.get("by")
-    return person(name) if name else strong(_("An operator"))
+    if name := payload.get("by"):
+        return person(name)
+    return strong(_("A collection") if payload.get("source") == Source.GIT else _("An operator"))
 
 
 def _path(value: object) -> SafeString:

@@ -9,7 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy, ngettext
 
 from projects.glance import FACTS, Fact
-from projects.news import SENTENCES, Payload, by, say, strong
+from projects.news import SENTENCES, Payload, by, linked, say, strong
 from projects.panels import PANELS, Panel
 from projects.stopping import STOPPERS
 from projects.work import TOLD_ELSEWHERE
@@ -36,7 +36,8 @@ def _last_run() -> Combinable:
 
 
 def _run(payload: Payload) -> SafeString:
-    return strong(_("Run %(id)s") % {"id": payload.get("run_id", "?")})
+    id = payload.get("run_id", "?")
+    return linked(strong(_("Run %(id)s") % {"id": id}), "run", payload.get("project_id"), id)
 
 
 def _scope(payload: Payload) -> str:

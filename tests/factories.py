@@ -44,12 +44,17 @@ def make_member(project: Project, role: Role, user: User | None = None) -> User:
     return user
 
 
-def make_document(project: Project, path: str = "", content: str = "# Title\n\nText.\n"):
+def make_document(
+    project: Project,
+    path: str = "",
+    content: str = "# Title\n\nText.\n",
+    source: Source = Source.UPLOAD,
+):
     stored = store_document(
         project=project,
         path=path or f"notes/{next(_serial)}.md",
         content=content,
-        source=Source.UPLOAD,
+        source=source,
         actor=OPERATOR,
     )
     return Document.objects.get(pk=stored.document_id)

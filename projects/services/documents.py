@@ -173,9 +173,15 @@ def _publish(
             "created": sum(outcome == Outcome.CREATED for outcome in outcomes.values()),
             "updated": sum(outcome == Outcome.UPDATED for outcome in outcomes.values()),
             "paths": [document.path for document in written[:PATHS_IN_EVENT]],
-            "by": name_of(actor),
-        },
+        }
+        | _who(actor, written[0].source),
     )
+
+
+def _who(actor: Actor, source: str) -> dict[str, str]:
+    """Whose news it is; where nobody did it, the door tells what did: a collection, an operator."""
+    name = name_of(actor)
+    return {"by": name} if name else {"by": "", "source": source}
 
 
 @transaction.atomic
@@ -226,7 +232,7 @@ def rename_document(*, document: Document, path: str, actor: Actor) -> Document:
             publish(
                 document.project.stream,
                 "document.renamed",
-                {"from": before, "path": path, "by": name_of(actor)},
+                {"from": before, "path": path} | _who(actor, document.source),
             )
     except IntegrityError as error:
         raise Refusal(
@@ -253,11 +259,12 @@ def delete_documents(*, project: Project, ids: Iterable[int], actor: Actor) -> i
     if not locked:
         return 0
     paths = sorted(locked.values())
+    source = documents.order_by("pk").values_list("source", flat=True)[0]
     # Django loads what it deletes: not the texts as well.
     documents.filter(pk__in=locked).listed().delete()
     publish(
         project.stream,
         "documents.deleted",
-        {"deleted": len(paths), "paths": paths[:PATHS_IN_EVENT], "by": name_of(actor)},
+        {"deleted": len(paths), "paths": paths[:PATHS_IN_EVENT]} | _who(actor, source),
     )
     return len(paths)

@@ -20,7 +20,7 @@ def events_of(project: Project) -> QuerySet[Event]:
 
 
 def recent_news(project: Project) -> list[News]:
-    return [news_of(event) for event in events_of(project).order_by("-number")[:RECENT]]
+    return [news_of(event, project.pk) for event in events_of(project).order_by("-number")[:RECENT]]
 
 
 @require_safe
@@ -29,5 +29,5 @@ def activity(request: HttpRequest, project_id: int) -> HttpResponse:
     context = project_context(request, project, "activity")
     number = Column("number", "", order_by="number", kind="number")
     listing = Listing(request, events_of(project), [number], default="-number")
-    context |= {"listing": listing, "news": [news_of(event) for event in listing.page]}
+    context |= {"listing": listing, "news": [news_of(event, project.pk) for event in listing.page]}
     return render_page(request, "projects/activity.html", "projects/_activity.html", context)

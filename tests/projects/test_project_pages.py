@@ -15,7 +15,8 @@ from django.views.defaults import server_error
 from glossary_site.live.models import Event
 from glossary_site.live.services import publish
 from glossary_site.pages import Column, Listing
-from projects.choices import Role
+from projects.access import OPERATOR
+from projects.choices import Role, Source
 from projects.models import Membership, Project
 from projects.news import SENTENCES, news_of
 from projects.services.documents import delete_documents, rename_document
@@ -368,6 +369,17 @@ class TestActivity:
         tested = ("glossary.", "run.", "repository.", "collection.", "commits.")
         own = {type for type in SENTENCES if not type.startswith(tested)}
         assert {item.type for item in news} | elsewhere == own
+
+    def test_what_nobody_did_is_told_by_its_door(self, project):
+        draft = factories.make_document(project, "a.md", source=Source.GIT)
+        rename_document(document=draft, path="b.md", actor=OPERATOR)
+        delete_documents(project=project, ids=[draft.pk], actor=OPERATOR)
+        told = [news_of(event).sentence for event in Event.objects.order_by("pk")[1:]]
+        assert [re.sub("<[^>]+>", "", sentence) for sentence in told] == [
+            "A collection added 1 document.",
+            "A collection renamed a.md to b.md.",
+            "A collection deleted 1 document.",
+        ]
 
     def test_many_documents_are_counted_and_a_few_named(self, project):
         paths = [f"{n}.md" for n in range(10)]

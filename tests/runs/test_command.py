@@ -196,6 +196,7 @@ class TestAFolder:
         assert "place at the quay where a ship is moored" in text
         assert "runpipeline" not in text
         assert "2 documents were read." in err
+        assert err.rstrip().endswith(f"The glossary is in {target}.")
         assert not Project.objects.exists()
         assert not Run.objects.exists()
         assert not JobRun.objects.active().exists()

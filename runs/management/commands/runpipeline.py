@@ -142,9 +142,9 @@ class Command(BaseCommand):
                 project, wish, actor=actor, display=display, interrupt=interrupt
             )
             display.close()
-            self._tell(run, wish)
+            self._tell(run, wish, display)
 
-    def _tell(self, run: Run, wish: Wish) -> None:
+    def _tell(self, run: Run, wish: Wish, display: Display) -> None:
         """What came of it: the result and the exit code."""
         if run.status == Status.CANCELLED:
             raise CommandError(_("Cancelled."), returncode=INTERRUPTED)
@@ -154,6 +154,8 @@ class Command(BaseCommand):
         title = "" if wish.project or not wish.doc_root else wish.doc_root.resolve().name
         pieces = result_of(run, format=wish.format, limit=wish.limit, title=title)
         write_result(pieces, output=wish.output, stdout=self.stdout)
+        if wish.output is not None:
+            display.say(_("The glossary is in %(path)s.") % {"path": wish.output})
         if run.failure_count:
             raise CommandError(
                 ngettext(

@@ -22,7 +22,7 @@ REPOSITORY = {"by": "ada", "name": "<app>"}
         (
             "collection.started",
             {"by": "ada", "targets": 1},
-            "ada started a collection of 1 branch.",
+            "ada started a collection.",
         ),
         ("collection.completed", {}, "A collection is complete: nothing new."),
         (
@@ -37,7 +37,7 @@ REPOSITORY = {"by": "ada", "name": "<app>"}
         ),
         ("collection.cancelled", {"by": "ada"}, "ada stopped a collection."),
         # Whatever an old event may have.
-        ("collection.started", {"targets": "?"}, "An operator started a collection of 0 branches."),
+        ("collection.completed", {"failed": "?"}, "A collection is complete: nothing new."),
     ],
     ids=[
         "added",
@@ -54,6 +54,15 @@ REPOSITORY = {"by": "ada", "name": "<app>"}
 def test_sentences(type, payload, sentence):
     event = Event(type=type, payload=payload, number=1, created_at=timezone.now())
     assert re.sub("</?strong>", "", news_of(event).sentence) == sentence
+
+
+def test_the_end_of_a_collection_leads_to_it():
+    payload = {"new_commits": 2, "run_id": "7d7e0b5c-3c4e-4c51-a3a2-0d3f5f0f2b11"}
+    event = Event(type="collection.completed", payload=payload, number=1)
+    address = f"/projects/3/collection/{payload['run_id']}/"
+    assert f'<a href="{address}">2 new commits</a>' in news_of(event, 3).sentence
+    event.payload["run_id"] = "not one of ours"
+    assert "<a" not in news_of(event, 3).sentence
 
 
 @pytest.mark.django_db

@@ -216,6 +216,7 @@ class TestElsewhere:
         page = reading.get(reverse("project-activity", args=[tide_project.pk])).text
         assert "run.progress" not in page
         assert "edda" in page
+        assert f'<a href="{run.get_absolute_url()}"><strong>Run {run.pk}</strong></a>' in page
 
     def test_the_work_of_a_run_is_told_of_on_its_page_alone(self, editing, tide_project):
         editing.post(reverse("run-start", args=[tide_project.pk]), {"scope": "full"})
