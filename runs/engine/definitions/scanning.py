@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from indexing.lexical.analysis import JAPANESE
-from runs.engine.definitions.spelling import Subject, folded, stands_alone
+from runs.engine.definitions.spelling import SPACES, Subject, folded, in_capitals, stands_alone
 
 # Compiling takes as long as there are spellings; scanning hardly grows with them.
 SPELLINGS_AT_A_TIME = 4000
@@ -55,7 +55,7 @@ class Scanner:
                 continue
             for found in expression.finditer(plain):
                 start = found.start(1)
-                longest = re.sub(" +", " ", found[1])
+                longest = SPACES.sub(" ", found[1])
                 for spelling in self._beginnings[longest]:
                     end = found.end(1)
                     if spelling != longest:
@@ -67,7 +67,7 @@ class Scanner:
         if alone is None:
             return
         for number in self._subjects[spelling]:
-            if (spelling, number) in self._acronyms and not text[start:end].rstrip("s").isupper():
+            if (spelling, number) in self._acronyms and not in_capitals(text[start:end]):
                 continue
             yield Match(start, end, number, alone)
 

@@ -1,6 +1,7 @@
 """How a term may be written in a text: plural, capitals, hyphens, long vowels, wide letters."""
 
 import re
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -19,7 +20,6 @@ WIDE = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)}
 SAME = (
     WIDE | {ord(sign): " " for sign in "\n\t\r\u3000\u00a0>-\u2010\u2011\u2013－"} | {ord("’"): "'"}
 )
-BETWEEN = r"[\s\-‐‑–]+"
 SPACES = re.compile(" +")
 # Stands for the term in a sentence that is looked at: a sign that no text has.
 MASK = "\ue000"
@@ -28,6 +28,8 @@ BEFORE = "各全本同両他毎当"
 AFTER = "等内中間時後前上下側毎"
 LETTER = re.compile("[A-Za-z0-9]")
 JOINT = re.compile(r"[-_./\\@]")
+# Between these, anything is a word of its own.
+APART = frozenset({"", *" \n\t,;:!?()、。「」"})
 IS_KANJI = re.compile(f"[{KANJI}]")
 IS_KATAKANA = re.compile(f"[{KATAKANA}]")
 WORDLIKE = re.compile(f"[A-Za-z0-9{KATAKANA}{KANJI}]")
@@ -46,6 +48,9 @@ def stands_alone(text: str, start: int, end: int) -> bool | None:
     """Whether it is a word of its own there. None: it is only letters of another."""
     first, last = text[start], text[end - 1]
     before, after = text[start - 1 : start], text[end : end + 1]
+    if before in APART and after in APART:
+        # As nearly always: all else that is asked below is asked for nothing then.
+        return True
     if LETTER.match(first) and (
         LETTER.match(before) or (JOINT.match(before) and LETTER.match(text[start - 2 : start - 1]))
     ):
@@ -74,12 +79,17 @@ def _joins(outside: str, inside: str, harmless: str) -> bool:
 
 def is_japanese(text: str) -> bool:
     """Whether it is a Japanese sentence: kana are in every one."""
-    return HAS_KANA.search(text) is not None
+    return not text.isascii() and HAS_KANA.search(text) is not None
 
 
 def is_acronym(spelling: str) -> bool:
     """In capitals: `AS` and `IT` are not `as` and `it`."""
     return spelling.isascii() and spelling.isupper() and len(spelling) <= 6
+
+
+def in_capitals(text: str) -> bool:
+    """As an acronym is written, or its plural."""
+    return text.rstrip("s").isupper()
 
 
 @dataclass(frozen=True)
@@ -108,34 +118,29 @@ class Subject:
         )
 
     @cached_property
-    def pattern(self) -> str:
-        """All spellings as one expression for plain text. Longer ones are tried first."""
-        ways = []
-        for spelling in sorted(self.spellings, key=lambda way: (-len(way), way)):
-            is_capital = spelling in self.acronyms
-            words = (spelling.upper() if is_capital else spelling).split(" ")
-            whole = BETWEEN.join(map(re.escape, words))
-            if is_capital:
-                whole = f"(?-i:{re.sub('S$', '[sS]', whole)})"
-            ways.append(whole)
-        return f"(?:{'|'.join(ways)})"
-
-    @cached_property
     def _anywhere(self) -> re.Pattern[str]:
-        return re.compile(self.pattern, re.I)
+        """All spellings, for a folded text; longer ones are tried first. Made for each term, so
+        without anything that takes long to compile: no letters of either case, no sets."""
+        ways = sorted(self.spellings, key=lambda way: (-len(way), way))
+        return re.compile("|".join(" +".join(map(re.escape, way.split(" "))) for way in ways))
+
+    def places(self, text: str) -> Iterator[tuple[int, int]]:
+        """Where the term stands in a plain text, as a word of its own."""
+        for found in self._anywhere.finditer(folded(text)):
+            start, end = found.span()
+            if SPACES.sub(" ", found[0]) in self.acronyms and not in_capitals(text[start:end]):
+                continue
+            if stands_alone(text, start, end):
+                yield start, end
 
     def masked(self, text: str) -> str:
         """A plain text with a mask wherever the term stands: patterns are made for that, not for
         each term."""
-
-        def mask(found: re.Match[str]) -> str:
-            return MASK if stands_alone(text, found.start(), found.end()) else found[0]
-
-        return self._anywhere.sub(mask, text)
-
-    def first_in(self, text: str) -> re.Match[str] | None:
-        places = self._anywhere.finditer(text)
-        return next((each for each in places if stands_alone(text, *each.span())), None)
+        parts, last = [], 0
+        for start, end in self.places(text):
+            parts += [text[last:start], MASK]
+            last = end
+        return "".join([*parts, text[last:]])
 
     def is_named_by(self, text: str) -> bool:
         """Whether a text is the term and nothing else."""

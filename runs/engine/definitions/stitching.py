@@ -79,9 +79,9 @@ def _name(pronoun: str, subject: Subject, after: str) -> str:
     """The term as the sentence before calls it, so that its verb still agrees."""
     before = NAME.match(subject.masked(after))
     is_plural = pronoun in ("They", "These")
-    found = subject.first_in(after)
-    if before and found and found[0].endswith("s") == is_plural:
-        return after[: found.end()]
+    _start, end = next(subject.places(after), (0, 0))
+    if before and end and (after[end - 1] == "s") == is_plural:
+        return after[:end]
     return pronoun if after else subject.term.text
 
 
