@@ -8,6 +8,7 @@ text: otherwise the ledger would never see a request twice.
 import hashlib
 import hmac
 import re
+from functools import cache
 
 from django.conf import settings
 
@@ -21,9 +22,7 @@ RULE = (
 # as <|im_start|>, </s>, <start_of_turn>, <tool_call> or [INST], and what looks like our fence.
 # `unescaped` takes it out again.
 JOINER = "\u2060"
-SIGNS = re.compile(
-    rf"(?<=<)(?=[^\s\d=])|(?<=\[)(?=/?[A-Z][A-Z_]+\]|{JOINER})|(?<=«)(?=BEGIN|END|{JOINER})"
-)
+SIGNS = re.compile(rf"<(?=[^\s\d=])|\[(?=/?[A-Z][A-Z_]+\]|{JOINER})|«(?=BEGIN|END|{JOINER})")
 BROKEN_SIGNS = re.compile(rf"(?<=[<\[«]){JOINER}")
 # Controls, halves of characters, and the invisible letters that smuggle words past a reader. Line
 # ends and tabs stay.
@@ -40,7 +39,7 @@ def fenced(text: str, *, name: str = "document") -> str:
 
 def escaped(text: str) -> str:
     text = text.replace("\r\n", "\n").replace("\r", "\n")
-    return SIGNS.sub(JOINER, INVISIBLE.sub("", text))
+    return SIGNS.sub(rf"\g<0>{JOINER}", INVISIBLE.sub("", text))
 
 
 def unescaped(text: str) -> str:
@@ -50,5 +49,9 @@ def unescaped(text: str) -> str:
 
 def _mark(label: str, body: str) -> str:
     message = f"{label}\0{body}".encode()
-    key = hashlib.sha256(b"prompt fence" + settings.SECRET_KEY.encode()).digest()
-    return hmac.digest(key, message, "sha256").hex()[:MARK_LENGTH]
+    return hmac.digest(_key(settings.SECRET_KEY), message, "sha256").hex()[:MARK_LENGTH]
+
+
+@cache
+def _key(secret: str) -> bytes:
+    return hashlib.sha256(b"prompt fence" + secret.encode()).digest()

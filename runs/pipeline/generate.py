@@ -20,11 +20,11 @@ from runs.pipeline.plan import (
     BUILTIN_VERSION,
     DEFAULT_MOST_TOKENS,
     NO_PROMPT,
+    Names,
     answer_tokens,
     fits,
     in_line,
     request_key,
-    stands_in,
 )
 from runs.pipeline.prompts import Prompt, prompt_for
 
@@ -110,24 +110,18 @@ def _briefs(
     finder.prepare(terms)
     near = relations(terms, finder)
     by_key = {term.key: term for term in terms}
-    contexts: dict[str, tuple[Context, ...]] = {}
     defined: dict[str, str] = {}
-
-    def contexts_of(term: Term) -> tuple[Context, ...]:
-        if term.key not in contexts:
-            contexts[term.key] = tuple(finder.contexts(term))
-        return contexts[term.key]
 
     def definition_of(term: Term) -> str:
         """Found once, however many terms are near it."""
         if term.key not in defined:
             # From the passages that may hold one: all else that an entry has takes far longer.
-            strong = [each for each in contexts_of(term) if each.definitional >= STRONG]
+            strong = [each for each in finder.contexts(term) if each.definitional >= STRONG]
             entry = define(term, strong)
             defined[term.key] = entry.definition if entry.confidence >= STRONG else ""
         return defined[term.key]
 
-    names = [(term.text.casefold(), term.text) for term in terms]
+    names = Names(term.text for term in terms)
     for term in terms:
         nearby = tuple(near.get(term.key, ()))[:MOST_NEARBY]
         others = [by_key[key] for key in map(key_of, nearby) if key in by_key]
@@ -136,18 +130,13 @@ def _briefs(
             if with_background
             else []
         )
-        text = "\n".join(context.text for context in contexts_of(term)).casefold()
-        # In the order of the text, which is the same from run to run, as their ranks are not.
-        mentioned = sorted(
-            (text.index(small), name)
-            for small, name in names
-            if name != term.text and stands_in(small, text)
-        )
+        contexts = finder.contexts(term)
+        mentioned = names.standing_in("\n".join(context.text for context in contexts))
         yield Brief(
             term=term,
-            contexts=contexts_of(term),
+            contexts=tuple(contexts),
             nearby=nearby,
-            mentioned=tuple(name for _, name in mentioned),
+            mentioned=tuple(name for name in mentioned if name != term.text),
             background=tuple(background[:MOST_BACKGROUND]),
         )
 

@@ -23,6 +23,7 @@ LONGEST_LINE = 400
 
 # Between which no word begins or ends. Languages without spaces have none of them.
 _LETTERS = frozenset(string.ascii_lowercase + string.digits)
+_WORD = re.compile("[a-z0-9]+")
 
 Item = TypeVar("Item")
 
@@ -89,6 +90,29 @@ def stands_in(name: str, text: str) -> bool:
             return True
         start = text.find(name, start + 1)
     return False
+
+
+class Names:
+    """Many names, to be looked for in many texts. Each is kept under the word that it begins with,
+    which a text without that word need not be searched for; in Japanese there may be none."""
+
+    def __init__(self, names: Iterable[str]) -> None:
+        self._by_word: dict[str, list[tuple[str, str]]] = {}
+        for name in names:
+            small = name.casefold()
+            word = _WORD.match(small)
+            self._by_word.setdefault(word[0] if word else "", []).append((small, name))
+
+    def standing_in(self, text: str) -> list[str]:
+        """In the order of the text, which is the same from run to run, as their ranks are not."""
+        text = text.casefold()
+        found = [
+            (text.index(small), name)
+            for word in {"", *_WORD.findall(text)}
+            for small, name in self._by_word.get(word, ())
+            if stands_in(small, text)
+        ]
+        return [name for _place, name in sorted(found)]
 
 
 def strict_object(properties: Mapping[str, Any]) -> dict[str, Any]:

@@ -24,6 +24,8 @@ class ContextFinder:
         self._documents = documents
         self._spellings: dict[str, tuple[str, ...]] = {}
         self._passages: dict[str, list[Passage]] = {}
+        # What was chosen of them: a question shows it, and its answer is held against it.
+        self._chosen: dict[tuple[str, tuple[str, ...], int, int], list[Context]] = {}
         # How many sentences a term is in, two terms are in together, and there are.
         self._counts: Counter[str] = Counter()
         self._pairs: Counter[tuple[str, str]] = Counter()
@@ -49,8 +51,11 @@ class ContextFinder:
     def contexts(self, term: Term, *, limit: int = 6, most_tokens: int = 900) -> list[Context]:
         """The most definitional passages, then different ones. Each is verbatim."""
         self.prepare([term])
-        chosen = choose(self._passages[term.key], limit=limit, most_tokens=most_tokens)
-        return [self._context(passage) for passage in chosen]
+        asked = (term.key, term.spellings, limit, most_tokens)
+        if asked not in self._chosen:
+            chosen = choose(self._passages[term.key], limit=limit, most_tokens=most_tokens)
+            self._chosen[asked] = [self._context(passage) for passage in chosen]
+        return self._chosen[asked]
 
     def companions(self, keys: Iterable[str]) -> Iterable[tuple[str, str, int]]:
         """Pairs of these terms that stand in the same sentences, and in how many."""

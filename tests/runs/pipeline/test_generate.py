@@ -7,7 +7,7 @@ import pytest
 from glossary_site.llm.structured import is_strict
 from runs.pipeline import generate
 from runs.pipeline.data import SourceDocument
-from runs.pipeline.plan import keys_in, version_in
+from runs.pipeline.plan import Names, keys_in, version_in
 from tests.runs.pipeline.harbour import LineFinder, asked, engine_finder, finder, term
 
 LONG = "The mooring line holds the vessel fast against wind and tide while cargo is handled. " * 4
@@ -182,3 +182,18 @@ def test_the_built_in_engine_gets_its_inputs_and_no_prompt():
     (given,) = made[0].inputs["terms"]
     assert given["term"]["text"] == "berth"
     assert "A berth is a place" in given["contexts"][0]["text"]
+
+
+@pytest.mark.parametrize(
+    ("names", "text", "found"),
+    [
+        (["pilot boat", "boat"], "A Boat, then a PILOT BOAT.", ["boat", "pilot boat"]),
+        (["boat"], "Boats and a steamboat.", []),
+        (["boat"], "boat2", []),
+        (["水位計", "計"], "この水位計は", ["水位計", "計"]),
+        (["Cポート"], "各cポートの", ["Cポート"]),
+        (["-x"], "take -x here", ["-x"]),
+    ],
+)
+def test_names_are_found_as_words_of_their_own_in_the_order_of_the_text(names, text, found):
+    assert Names(names).standing_in(text) == found
