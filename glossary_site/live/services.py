@@ -9,6 +9,7 @@ from django.db import connection, transaction
 from django.db.models import Max
 from django.utils import timezone
 
+from glossary_site.inserting import insert
 from glossary_site.live.models import Event, Stream
 from glossary_site.live.wake import wake
 
@@ -38,7 +39,7 @@ def publish_all(stream: str, news: Iterable[tuple[str, dict[str, Any]]]) -> int:
         for number, event in enumerate(events, start=last - len(events) + 1):
             event.stream_id = stream_id
             event.number = number
-        Event.objects.bulk_create(events)
+        insert(events)
         transaction.on_commit(wake)
     return last
 

@@ -8,6 +8,7 @@ from django.db import transaction
 from django.db.models import F
 from django.utils import timezone
 
+from glossary_site.inserting import insert
 from glossary_site.jobs.errors import Stop, Stopped
 from glossary_site.jobs.payloads import storable
 from glossary_site.observe.masking import mask
@@ -52,7 +53,7 @@ def _insert(run: Run, lines: Sequence[Line]) -> None:
     # Our update keeps everybody else from the row until the transaction ends.
     last: int = Run.objects.values_list("log_count", flat=True).get(pk=run.pk)
     now = timezone.now()
-    RunLog.objects.bulk_create(
+    rows = [
         RunLog(
             run=run,
             number=number,
@@ -66,7 +67,8 @@ def _insert(run: Run, lines: Sequence[Line]) -> None:
             created_at=now,
         )
         for number, line in enumerate(lines, start=last - len(lines) + 1)
-    )
+    ]
+    insert(rows)
 
 
 def as_told(line: RunLog) -> dict[str, Any]:

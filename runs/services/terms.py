@@ -2,11 +2,10 @@
 
 from collections import defaultdict
 
+from glossary_site.inserting import insert
 from projects.choices import TermStatus
 from projects.models import Term
 from runs.models import Run, RunTerm
-
-CHUNK = 500
 
 
 def snapshot_terms(run: Run) -> int:
@@ -30,7 +29,7 @@ def snapshot_terms(run: Run) -> int:
         others = [each for each in groups.get(term.group_id or 0, []) if each.pk != term.pk]
         copies.append(_copy(run, term, others, order=len(copies)))
     RunTerm.objects.filter(run=run).delete()
-    RunTerm.objects.bulk_create(copies, batch_size=CHUNK)
+    insert(copies)
     return sum(not copy.excluded_because for copy in copies)
 
 

@@ -14,6 +14,7 @@ from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
 
+from glossary_site.inserting import insert, replacing
 from glossary_site.llm.choices import ENDED, LedgerStatus
 from glossary_site.llm.models import LedgerEntry, LLMJob, LLMProcess
 from glossary_site.llm.querysets import LedgerQuerySet
@@ -37,6 +38,7 @@ WRITTEN = (
     "sent_at",
     "answered_at",
 )
+OVERWRITING = replacing(unique=("fingerprint", "apart"), columns=WRITTEN)
 
 
 @dataclass(frozen=True)
@@ -118,13 +120,7 @@ def write(entries: Iterable[LedgerEntry]) -> None:
     """All in one statement. In the order of their names: two processes that have the same requests
     would otherwise lock each other out."""
     rows = {(entry.fingerprint, entry.apart): entry for entry in entries}
-    if rows:
-        LedgerEntry.objects.bulk_create(
-            [rows[name] for name in sorted(rows)],
-            update_conflicts=True,
-            unique_fields=["fingerprint", "apart"],
-            update_fields=WRITTEN,
-        )
+    insert([rows[name] for name in sorted(rows)], on_conflict=OVERWRITING)
 
 
 def no_answer(process: LLMProcess, ask: Ask, error: str) -> None:

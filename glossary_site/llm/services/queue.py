@@ -26,6 +26,7 @@ from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
+from glossary_site.inserting import insert
 from glossary_site.jobs.errors import Stop, Stopped
 from glossary_site.jobs.registry import kind_of
 from glossary_site.llm import news
@@ -190,7 +191,7 @@ def _store(process: LLMProcess, spool: IO[str]) -> None:
         LLMJob(pk=UUID(number), process_id=process.pk, request_json=text) for number, text in lines
     )
     while chunk := list(islice(rows, CHUNK)):
-        LLMJob.objects.bulk_create(chunk)
+        insert(chunk)
 
 
 def growing_ids() -> Iterator[UUID]:

@@ -6,6 +6,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from glossary_site.errors import Refusal
+from glossary_site.inserting import NOTHING, insert
 from glossary_site.llm.requests import Result
 from runs.models import ProvisionalEntry
 from runs.pipeline import generate as pipeline
@@ -37,13 +38,11 @@ def generate(work: Work) -> None:
             read = pipeline.read(result.key, result.data, terms=work.terms, finder=work.finder)
             entries += [each for each in read if isinstance(each, Entry)]
             failures += [each for each in read if isinstance(each, Failure)]
-        ProvisionalEntry.objects.bulk_create(
-            (
-                entry_row(ProvisionalEntry, work.run, entry, order=work.order[entry.key])
-                for entry in entries
-            ),
-            ignore_conflicts=True,
-        )
+        rows = [
+            entry_row(ProvisionalEntry, work.run, entry, order=work.order[entry.key])
+            for entry in entries
+        ]
+        insert(rows, on_conflict=NOTHING)
         return failures
 
     answered(

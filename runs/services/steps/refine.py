@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from glossary_site.inserting import NOTHING, insert
 from glossary_site.llm.requests import Result
 from runs.models import RefinedEntry
 from runs.pipeline import refine as pipeline
@@ -12,8 +13,6 @@ from runs.pipeline.data import Entry, Failure
 from runs.services.asking import answered, failures_of, finishing, note_failures
 from runs.services.rows import entry_row, issue_of
 from runs.services.work import Work
-
-CHUNK = 500
 
 
 def refine(work: Work) -> None:
@@ -73,17 +72,14 @@ def refine(work: Work) -> None:
 def _save(work: Work, entries: Iterable[Entry], order: dict[str, int], *, copied: bool) -> None:
     """One that came back as it was counts as taken over."""
     before = work.provisional
-    RefinedEntry.objects.bulk_create(
-        (
-            entry_row(
-                RefinedEntry,
-                work.run,
-                entry,
-                order=order[entry.key],
-                copied=copied or before[entry.key] == entry,
-            )
-            for entry in entries
-        ),
-        batch_size=CHUNK,
-        ignore_conflicts=True,
-    )
+    rows = [
+        entry_row(
+            RefinedEntry,
+            work.run,
+            entry,
+            order=order[entry.key],
+            copied=copied or before[entry.key] == entry,
+        )
+        for entry in entries
+    ]
+    insert(rows, on_conflict=NOTHING)
