@@ -1,8 +1,8 @@
 """Sending one by one, several at a time.
 
-This thread keeps the books, `wire.py` makes the calls. Every answer is written down as soon as it
-is there, together with what goes out next: a worker that is killed loses nothing but what was on
-the wire in that moment.
+This thread keeps the books, `wire.py` makes the calls. Answers are written down as they come, those
+of one moment together and with what goes out next: a worker that is killed loses nothing but what
+was on the wire in that moment.
 """
 
 import time
@@ -116,7 +116,9 @@ class Sending:
             self._turn(wire, [])
             while not self._over:
                 self._session.check()
-                self._arrived = wire.collect(LOOK_SECONDS) if self._out else []
+                # No more than there are calls ready to take their places.
+                together = min(len(self._out), self._config.concurrency)
+                self._arrived = wire.collect(LOOK_SECONDS, together=together) if together else []
                 if self._arrived or not self._out:
                     self._turn(wire, self._arrived)
                 elif wire.unproved_for() > PROOF_SECONDS:
