@@ -18,7 +18,7 @@ from glossary_site.errors import Refusal
 from glossary_site.jobs.errors import Stopped
 from glossary_site.jobs.services.audit import SITE
 from glossary_site.jobs.services.enqueue import enqueue as enqueue_job
-from glossary_site.llm.choices import ProcessStatus, ProviderKind, Strategy
+from glossary_site.llm.choices import JobStatus, ProcessStatus, ProviderKind, Strategy
 from glossary_site.llm.models import LLMProcess
 from glossary_site.llm.requests import Request, Result
 from glossary_site.llm.services import processes, queue
@@ -223,14 +223,14 @@ def finishing(work: Work, *, of_project: bool = False) -> Iterator[list[Result]]
             _lock(work.run)
             yield []
         else:
-            with queue.consume(step.process_id) as results:
+            # Those that came one by one are stored; but requests that were given up, nobody has
+            # heard of.
+            ends = [JobStatus.FAILED] if step.live else queue.ENDS
+            with queue.consume(step.process_id, ends=ends) as results:
                 _lock(work.run)
                 process = processes.find(step.process_id)
                 _check_worth(process)
-                # Those that came one by one are stored; but requests that were given up, nobody
-                # has heard of.
-                left = [each for each in results if not (step.live and each.ok)]
-                yield left
+                yield list(results)
                 count(work.run, process, requests=process.total)
         failed = work.run.failures.filter(step=step.step).count()
         now = timezone.now()

@@ -12,7 +12,7 @@ import json
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -48,6 +48,8 @@ from glossary_site.llm.tokens import cost_of_nano
 CHUNK = 200
 # A process that gets no answer for so long gets none.
 PATIENCE = timedelta(days=2)
+
+ENDS = (JobStatus.COMPLETED, JobStatus.FAILED)
 
 Then = tuple[str, dict[str, Any]]
 
@@ -210,17 +212,13 @@ def growing_ids() -> Iterator[UUID]:
         )
 
 
-def results(process_id: UUID) -> Iterator[Result]:
-    """The answers so far, and the failures, in order of enqueuing."""
+def results(process_id: UUID, *, ends: Collection[JobStatus] = ENDS) -> Iterator[Result]:
+    """The answers so far, and the failures, in order of enqueuing; or one of the two."""
     last: UUID | None = None
-    while True:
-        rows = list(LLMJob.objects.of(process_id).after(last)[:CHUNK])
-        if not rows:
-            return
+    ended = LLMJob.objects.of(process_id).filter(status__in=ends)
+    while rows := list(ended.after(last)[:CHUNK]):
         last = rows[-1].pk
-        for row in rows:
-            if row.status in (JobStatus.COMPLETED, JobStatus.FAILED):
-                yield _result(row)
+        yield from map(_result, rows)
 
 
 def _result(row: LLMJob) -> Result:
@@ -231,9 +229,10 @@ def _result(row: LLMJob) -> Result:
 
 
 @contextmanager
-def consume(process_id: UUID) -> Iterator[Iterator[Result]]:
+def consume(process_id: UUID, *, ends: Collection[JobStatus] = ENDS) -> Iterator[Iterator[Result]]:
     """Take the answers away: what is stored in the body, and the removal of the rows, happen
-    together or not at all."""
+    together or not at all. Whoever was told of the answers as they came (`heard`) wants the
+    failures only."""
     with traced("consume", process_id) as said, transaction.atomic():
         process = processes.lock(process_id)
         if not process.ended:
@@ -243,7 +242,7 @@ def consume(process_id: UUID) -> Iterator[Iterator[Result]]:
                 % {"status": process.get_status_display()},
                 status_now=process.status,
             )
-        yield results(process_id)
+        yield results(process_id, ends=ends)
         said["deleted"] = LLMJob.objects.of(process_id).delete()[0]
         process.consumed_at = timezone.now()
         process.save(update_fields=["consumed_at"])
