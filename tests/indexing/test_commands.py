@@ -111,6 +111,10 @@ class TestSearch:
         answer = sign_in(owner).get("/api/search?q=pilot&mode=lexical").json()
         assert json.loads(out) == answer
 
+    def test_several_words_need_no_quotes(self, project):
+        out, _err = run("searchdocs", "night", "watch", "--project", "Harbour", "--mode", "lexical")
+        assert out == 'Search results for "night watch" (0)\n'
+
     def test_nothing_found_is_no_failure(self, project):
         out, _err = run("searchdocs", "pilot", "--project", "Harbour", "--mode", "lexical")
         assert out == 'Search results for "pilot" (0)\n'

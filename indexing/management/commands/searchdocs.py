@@ -43,7 +43,9 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        parser.add_argument("query", metavar="QUERY", help='words, "an exact phrase", prefix*')
+        parser.add_argument(
+            "query", metavar="QUERY", nargs="+", help='words, "an exact phrase", prefix*'
+        )
         parser.add_argument(
             "--project", help="name or id of a project; without it, all that you may see"
         )
@@ -94,7 +96,7 @@ class Command(BaseCommand):
             page = search(
                 SearchOptions(
                     # What a terminal of another encoding typed is no text.
-                    query=options["query"].encode(errors="replace").decode(),
+                    query=" ".join(options["query"]).encode(errors="replace").decode(),
                     project_ids=tuple(project.pk for project in projects),
                     mode=Mode(options["mode"]),
                     limit=options["limit"],
