@@ -72,7 +72,7 @@ def test_from_the_index_to_the_lines_it_rests_on(visit, olive, project, glossary
     press("ArrowDown")
     press("Enter")
     expect(definition(page)).to_have_text(ENTRIES["mooring line"])
-    page.get_by_role("link", name="lines.md, line 5").click()
+    page.get_by_role("link", name="lines.md · line 5").click()
     expect(page).to_have_url(re.compile(r"\?lines=5&hash=\w+#L5$"))
     expect(page.locator(".passage")).to_be_in_viewport()
 
