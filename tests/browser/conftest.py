@@ -144,4 +144,7 @@ def visit(browser: Browser, site: LiveSite, trouble: Trouble) -> Iterator[Visit]
 
     yield open_window
     for context in contexts:
+        # An answer that a test was still holding back would fail in the next test.
+        for page in context.pages:
+            page.unroute_all(behavior="wait")
         context.close()

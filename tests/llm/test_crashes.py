@@ -12,7 +12,7 @@ from glossary_site.env import ROOT
 from tests.llm_server import server_process
 from tests.site.running import PATIENCE, migrated_site, wait_for
 
-pytestmark = pytest.mark.xdist_group("jobs")
+pytestmark = [pytest.mark.xdist_group("jobs"), pytest.mark.timeout(300)]
 
 SETTINGS = "tests.work.settings"
 LOOK = """
@@ -32,7 +32,7 @@ def test_a_kill_at_any_instant_loses_nothing_and_pays_nothing_twice(tmp_path, st
             cwd=ROOT,
             capture_output=True,
             text=True,
-            timeout=PATIENCE,
+            timeout=240,
         )
     assert crashing.returncode == 0, crashing.stderr
     assert int(crashing.stdout.split()[0]) >= 4

@@ -77,6 +77,8 @@ def children_of(running: Running) -> tuple[psutil.Process, psutil.Process]:
     return wait_for("web and worker", look)
 
 
+# Four starts, each with a worker.
+@pytest.mark.timeout(300)
 def test_the_first_start_the_second_and_everything_in_between(tmp_path):
     port = free_port()
     with empty_site(tmp_path / "new" / "data") as site:
