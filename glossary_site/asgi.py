@@ -17,8 +17,13 @@ from servestatic import ServeStaticASGI
 
 django_application = get_asgi_application()
 
-from glossary_site.observe.middleware import traced  # noqa: E402 (needs Django set up)
-from projects.routing import websocket_urlpatterns  # noqa: E402 (models need Django set up)
+# What follows needs Django set up.
+from glossary_site.jobs.registry import discover  # noqa: E402
+from glossary_site.observe.middleware import traced  # noqa: E402
+from projects.routing import websocket_urlpatterns  # noqa: E402
+
+# Before the first request, not during the first that has work done.
+discover()
 
 
 def with_static_files(application: object) -> ServeStaticASGI:

@@ -2,6 +2,7 @@
 
 import hashlib
 import logging
+import sys
 from datetime import timedelta
 from decimal import Decimal
 from pathlib import Path
@@ -30,9 +31,13 @@ ENCRYPTION_KEYS = environment.encryption_keys()
 ALLOWED_HOSTS = env.list("GLOSSARY_ALLOWED_HOSTS", ["localhost", "127.0.0.1", "[::1]"])
 CSRF_TRUSTED_ORIGINS: list[str] = env.list("GLOSSARY_TRUSTED_ORIGINS", [])
 
+# Twisted takes long to load: only Django's `runserver` needs the app, `serve` runs Daphne itself.
+ONLY_WITH_RUNSERVER = ["daphne"] if "runserver" in sys.argv[1:2] else []
+
 INSTALLED_APPS = [
-    "daphne",
-    "django.contrib.admin",
+    *ONLY_WITH_RUNSERVER,
+    # Without autodiscovery, which `urls.py` does: only the web process has an admin.
+    "django.contrib.admin.apps.SimpleAdminConfig",
     "django.contrib.auth",
     "django.contrib.contenttypes",
     "django.contrib.sessions",

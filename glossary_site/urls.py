@@ -7,6 +7,8 @@ from glossary_site.observe.views import metrics
 from glossary_site.people.urls import urlpatterns as people_urls
 from glossary_site.views import healthz
 
+admin.autodiscover()
+
 urlpatterns = [
     path("healthz", healthz, name="healthz"),
     path("metrics", metrics, name="metrics"),

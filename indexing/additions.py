@@ -1,6 +1,6 @@
 """What this app adds to the projects below it, which cannot ask it: imports point the other way."""
 
-from indexing.services.replacing import delete_sections_of
+from indexing.services.deleting import delete_sections_of
 from indexing.services.requests import request_texts
 from indexing.services.waking import DRAIN
 from indexing.views.facts import INDEX_STATE

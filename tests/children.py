@@ -7,9 +7,12 @@ from collections.abc import Callable
 
 from django.db import connections
 
+from glossary_site.management.commands.worker import load_before_forking
+
 
 def in_child(work: Callable[[], object], seconds: float | None) -> bool:
     """Do it in a child, killed after so long. True: it was killed."""
+    load_before_forking()
     connections.close_all()
     pid = os.fork()
     if pid == 0:

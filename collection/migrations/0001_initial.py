@@ -14,8 +14,8 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('jobs', '0002_queue_index'),
+        ('people', '__first__'),
         ('projects', '0003_git_source'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -36,6 +36,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'branch',
                 'verbose_name_plural': 'branches',
                 'ordering': ('repository', 'name'),
+                'constraints': [models.CheckConstraint(condition=models.Q(('state__in', ['followed', 'left_out', 'gone'])), name='branch_state_known')],
             },
         ),
         migrations.CreateModel(
@@ -50,6 +51,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'author',
                 'verbose_name_plural': 'authors',
                 'ordering': ('name', 'pk'),
+                'constraints': [models.UniqueConstraint(fields=('project', 'name', 'email'), name='author_once')],
             },
         ),
         migrations.CreateModel(
@@ -79,6 +81,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'bulk collection',
                 'verbose_name_plural': 'bulk collections',
                 'ordering': ('-started_at', 'run_id'),
+                'indexes': [models.Index(models.F('status'), models.F('started_at'), name='collection_by_status')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['running', 'completed', 'cancelled'])), name='collection_status_known'), models.UniqueConstraint(condition=models.Q(('status', 'running')), fields=('status',), name='collection_one_running'), models.CheckConstraint(condition=models.Q(('completed_count__lte', django.db.models.expressions.CombinedExpression(models.F('total_targets'), '-', models.F('failed_count')))), name='collection_counts_within_total'), models.CheckConstraint(condition=models.Q(('completed_count', models.F('success_count'))), name='collection_completed_is_success'), models.CheckConstraint(condition=models.Q(models.Q(('completed_at__isnull', True), ('status', 'running')), models.Q(models.Q(('status', 'running'), _negated=True), ('completed_at__isnull', False)), _connector='OR'), name='collection_end_if_ended')],
             },
         ),
         migrations.CreateModel(
@@ -115,6 +119,7 @@ class Migration(migrations.Migration):
                 'verbose_name_plural': 'repositories',
                 'ordering': ('name', 'pk'),
                 'permissions': [('collect_all', 'Can collect all repositories')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['local', 'git', 'gitlab', 'github'])), name='repository_kind_known'), models.CheckConstraint(condition=models.Q(('state__in', ['new', 'ready', 'shallow', 'moved', 'empty', 'not_found', 'denied', 'unreachable', 'refused'])), name='repository_state_known'), models.UniqueConstraint(fields=('project', 'address'), name='repository_once'), models.UniqueConstraint(condition=models.Q(('project__isnull', True)), fields=('address',), name='repository_once_for_all'), models.CheckConstraint(condition=models.Q(('project__isnull', False), ('document_patterns', []), _connector='OR'), name='repository_documents_in_project')],
             },
         ),
         migrations.CreateModel(
@@ -129,6 +134,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'path of a commit',
                 'verbose_name_plural': 'paths of commits',
                 'ordering': ('repository', 'path', 'pk'),
+                'indexes': [models.Index(models.F('repository'), models.F('sha'), name='commit_path_by_sha')],
+                'constraints': [models.UniqueConstraint(fields=('repository', 'path', 'sha'), name='commit_path_once')],
             },
         ),
         migrations.CreateModel(
@@ -151,6 +158,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'commit',
                 'verbose_name_plural': 'commits',
                 'ordering': ('-committed_date', '-pk'),
+                'indexes': [models.Index(models.F('branch'), models.OrderBy(models.F('committed_date'), descending=True), name='commit_of_branch'), models.Index(models.F('repository'), models.F('committed_date'), name='commit_by_date')],
+                'constraints': [models.UniqueConstraint(fields=('repository', 'sha', 'branch'), name='commit_once')],
             },
         ),
         migrations.CreateModel(
@@ -176,6 +185,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'collection result',
                 'verbose_name_plural': 'collection results',
                 'ordering': ('run', 'pk'),
+                'indexes': [models.Index(models.F('run'), models.F('status'), name='result_of_run'), models.Index(models.F('repository'), models.F('branch_name'), models.F('status'), name='result_of_target')],
+                'constraints': [models.UniqueConstraint(fields=('run', 'repository', 'branch_name'), name='result_once'), models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'success', 'failed'])), name='result_status_known'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'success'), _negated=True), ('new_commits_count__isnull', False), _connector='OR'), name='result_success_has_count'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), _negated=True), models.Q(('error_message', ''), _negated=True), _connector='OR'), name='result_failure_has_message'), models.CheckConstraint(condition=models.Q(models.Q(('processed_at__isnull', True), ('status', 'pending')), models.Q(models.Q(('status', 'pending'), _negated=True), ('processed_at__isnull', False)), _connector='OR'), name='result_time_if_ended')],
             },
         ),
         migrations.AddField(
@@ -197,6 +208,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'other name of an author',
                 'verbose_name_plural': 'other names of authors',
                 'ordering': ('author', 'name', 'email'),
+                'constraints': [models.UniqueConstraint(fields=('project', 'name', 'email'), name='author_alias_once')],
             },
         ),
         migrations.CreateModel(
@@ -213,6 +225,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'file of a repository',
                 'verbose_name_plural': 'files of repositories',
                 'ordering': ('repository', 'path'),
+                'constraints': [models.UniqueConstraint(fields=('repository', 'path'), name='repository_file_once')],
             },
         ),
         migrations.CreateModel(
@@ -229,6 +242,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'saved filter',
                 'verbose_name_plural': 'saved filters',
                 'ordering': ('name', 'pk'),
+                'constraints': [models.UniqueConstraint(fields=('project', 'name'), name='saved_filter_once')],
             },
         ),
         migrations.CreateModel(
@@ -245,126 +259,11 @@ class Migration(migrations.Migration):
                 'verbose_name': 'origin of a version',
                 'verbose_name_plural': 'origins of versions',
                 'ordering': ('document', '-version'),
+                'constraints': [models.UniqueConstraint(fields=('document', 'version'), name='version_origin_once')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='author',
-            constraint=models.UniqueConstraint(fields=('project', 'name', 'email'), name='author_once'),
-        ),
-        migrations.AddIndex(
-            model_name='bulkcollectionrun',
-            index=models.Index(models.F('status'), models.F('started_at'), name='collection_by_status'),
-        ),
-        migrations.AddConstraint(
-            model_name='bulkcollectionrun',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['running', 'completed', 'cancelled'])), name='collection_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='bulkcollectionrun',
-            constraint=models.UniqueConstraint(condition=models.Q(('status', 'running')), fields=('status',), name='collection_one_running'),
-        ),
-        migrations.AddConstraint(
-            model_name='bulkcollectionrun',
-            constraint=models.CheckConstraint(condition=models.Q(('completed_count__lte', django.db.models.expressions.CombinedExpression(models.F('total_targets'), '-', models.F('failed_count')))), name='collection_counts_within_total'),
-        ),
-        migrations.AddConstraint(
-            model_name='bulkcollectionrun',
-            constraint=models.CheckConstraint(condition=models.Q(('completed_count', models.F('success_count'))), name='collection_completed_is_success'),
-        ),
-        migrations.AddConstraint(
-            model_name='bulkcollectionrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('completed_at__isnull', True), ('status', 'running')), models.Q(models.Q(('status', 'running'), _negated=True), ('completed_at__isnull', False)), _connector='OR'), name='collection_end_if_ended'),
-        ),
-        migrations.AddConstraint(
-            model_name='repository',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['local', 'git', 'gitlab', 'github'])), name='repository_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='repository',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['new', 'ready', 'shallow', 'moved', 'empty', 'not_found', 'denied', 'unreachable', 'refused'])), name='repository_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='repository',
-            constraint=models.UniqueConstraint(fields=('project', 'address'), name='repository_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='repository',
-            constraint=models.UniqueConstraint(condition=models.Q(('project__isnull', True)), fields=('address',), name='repository_once_for_all'),
-        ),
-        migrations.AddConstraint(
-            model_name='repository',
-            constraint=models.CheckConstraint(condition=models.Q(('project__isnull', False), ('document_patterns', []), _connector='OR'), name='repository_documents_in_project'),
-        ),
-        migrations.AddIndex(
-            model_name='commitpath',
-            index=models.Index(models.F('repository'), models.F('sha'), name='commit_path_by_sha'),
-        ),
-        migrations.AddConstraint(
-            model_name='commitpath',
-            constraint=models.UniqueConstraint(fields=('repository', 'path', 'sha'), name='commit_path_once'),
-        ),
-        migrations.AddIndex(
-            model_name='commit',
-            index=models.Index(models.F('branch'), models.OrderBy(models.F('committed_date'), descending=True), name='commit_of_branch'),
-        ),
-        migrations.AddIndex(
-            model_name='commit',
-            index=models.Index(models.F('repository'), models.F('committed_date'), name='commit_by_date'),
-        ),
-        migrations.AddConstraint(
-            model_name='commit',
-            constraint=models.UniqueConstraint(fields=('repository', 'sha', 'branch'), name='commit_once'),
-        ),
-        migrations.AddIndex(
-            model_name='bulkcollectionresult',
-            index=models.Index(models.F('run'), models.F('status'), name='result_of_run'),
-        ),
-        migrations.AddIndex(
-            model_name='bulkcollectionresult',
-            index=models.Index(models.F('repository'), models.F('branch_name'), models.F('status'), name='result_of_target'),
-        ),
-        migrations.AddConstraint(
-            model_name='bulkcollectionresult',
-            constraint=models.UniqueConstraint(fields=('run', 'repository', 'branch_name'), name='result_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='bulkcollectionresult',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'success', 'failed'])), name='result_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='bulkcollectionresult',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'success'), _negated=True), ('new_commits_count__isnull', False), _connector='OR'), name='result_success_has_count'),
-        ),
-        migrations.AddConstraint(
-            model_name='bulkcollectionresult',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), _negated=True), models.Q(('error_message', ''), _negated=True), _connector='OR'), name='result_failure_has_message'),
-        ),
-        migrations.AddConstraint(
-            model_name='bulkcollectionresult',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('processed_at__isnull', True), ('status', 'pending')), models.Q(models.Q(('status', 'pending'), _negated=True), ('processed_at__isnull', False)), _connector='OR'), name='result_time_if_ended'),
         ),
         migrations.AddConstraint(
             model_name='branch',
             constraint=models.UniqueConstraint(fields=('repository', 'name'), name='branch_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='branch',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['followed', 'left_out', 'gone'])), name='branch_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='authoralias',
-            constraint=models.UniqueConstraint(fields=('project', 'name', 'email'), name='author_alias_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='repositoryfile',
-            constraint=models.UniqueConstraint(fields=('repository', 'path'), name='repository_file_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='savedfilter',
-            constraint=models.UniqueConstraint(fields=('project', 'name'), name='saved_filter_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='versionorigin',
-            constraint=models.UniqueConstraint(fields=('document', 'version'), name='version_origin_once'),
         ),
     ]

@@ -8,15 +8,20 @@ the sweep sends again what was lost in between.
 import logging
 from collections.abc import Sequence
 from functools import cache, partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import redis
 from django.conf import settings
 from django.db import transaction
 from django_q.tasks import async_task
 
 from glossary_site.jobs.choices import Lane
+from glossary_site.lazily import Lazily
 from glossary_site.processes.broker import broker_for
+
+if TYPE_CHECKING:
+    import redis
+else:
+    redis = Lazily("redis")
 
 logger = logging.getLogger(__name__)
 

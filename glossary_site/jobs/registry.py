@@ -1,4 +1,5 @@
-"""The kinds of work there are. Each app's `jobs.py` registers its own."""
+"""The kinds of work there are. Each app's `jobs.py` registers its own, and is loaded when somebody
+asks for a kind: nearly all of the site comes with it."""
 
 import inspect
 from collections.abc import Callable
@@ -6,6 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
@@ -86,15 +88,24 @@ def job(
     return register
 
 
+@cache
+def discover() -> None:
+    """Load every app's `jobs.py`. Whoever is about to fork calls it: what is loaded is shared."""
+    autodiscover_modules("jobs")
+
+
 def names() -> tuple[str, ...]:
+    discover()
     return tuple(_kinds)
 
 
 def kinds() -> list[Kind]:
+    discover()
     return sorted(_kinds.values(), key=lambda kind: kind.name)
 
 
 def find(name: str) -> Kind | None:
+    discover()
     return _kinds.get(name)
 
 

@@ -11,6 +11,8 @@ from dataclasses import dataclass
 
 from django.db import DatabaseError, InterfaceError, connection
 
+from glossary_site.jobs.registry import discover
+
 logger = logging.getLogger(__name__)
 
 Function = Callable[[], object]
@@ -38,6 +40,7 @@ def every(seconds: float) -> Callable[[Function], Function]:
 
 def make_rounds() -> None:
     """Call those whose time has come. One that fails does not keep the others from their turn."""
+    discover()
     for round in _rounds:
         now = time.monotonic()
         if now - round.last < round.seconds:

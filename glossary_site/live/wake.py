@@ -12,14 +12,20 @@ import logging
 import sqlite3
 from contextlib import suppress
 from functools import cache
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-import redis
-import redis.asyncio
 from django.conf import settings
 from django.db import connection
-from redis.backoff import NoBackoff
-from redis.retry import Retry
+
+from glossary_site.lazily import Lazily
+
+if TYPE_CHECKING:
+    import redis
+    import redis.asyncio
+    import redis.backoff
+    import redis.retry
+else:
+    redis = Lazily("redis")
 
 logger = logging.getLogger(__name__)
 
@@ -31,13 +37,13 @@ WAKE_TIMEOUT = 0.5
 
 
 @cache
-def _redis_client() -> redis.Redis:
+def _redis_client() -> "redis.Redis":
     # Publishing happens on people's requests: one short try, because the safety look covers a loss.
     return redis.Redis.from_url(
         settings.REDIS_URL,
         socket_timeout=WAKE_TIMEOUT,
         socket_connect_timeout=WAKE_TIMEOUT,
-        retry=Retry(NoBackoff(), 0),
+        retry=redis.retry.Retry(redis.backoff.NoBackoff(), 0),
     )
 
 

@@ -5,15 +5,19 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
-from jsonschema import SchemaError
-from jsonschema.validators import validator_for
 
 from glossary_site.errors import Refusal
+from glossary_site.lazily import Lazily
 from glossary_site.llm.tokens import TOKENS_PER_MESSAGE, estimate_text
+
+if TYPE_CHECKING:
+    import jsonschema
+else:
+    jsonschema = Lazily("jsonschema")
 
 # No tools: nothing that a document says could call one.
 ROLES = frozenset({"system", "user", "assistant"})
@@ -97,8 +101,8 @@ def _wrong_in_schema(text: str) -> str:
     # Kept: thousands of requests come with one schema.
     schema = json.loads(text)
     try:
-        validator_for(schema).check_schema(schema)
-    except SchemaError as error:
+        jsonschema.validators.validator_for(schema).check_schema(schema)
+    except jsonschema.SchemaError as error:
         return str(error.message)
     return ""
 

@@ -4,14 +4,17 @@ import json
 import re
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from jsonschema.exceptions import best_match
-from jsonschema.protocols import Validator
-from jsonschema.validators import validator_for
-
+from glossary_site.lazily import Lazily
 from glossary_site.llm.choices import JsonMode
 from glossary_site.llm.requests import Message, Request, written
+
+if TYPE_CHECKING:
+    import jsonschema
+    import jsonschema.protocols
+else:
+    jsonschema = Lazily("jsonschema")
 
 SCHEMA_NAME = "answer"
 # What a model is told about its own wrong answer, and of it.
@@ -78,7 +81,7 @@ class Unfit(Exception):
 def read(content: str, schema: dict[str, Any]) -> Any:
     """What the answer says, checked against the schema."""
     data = _json_in(content)
-    error = best_match(_validator(written(schema)).iter_errors(data))
+    error = jsonschema.exceptions.best_match(_validator(written(schema)).iter_errors(data))
     if error is not None:
         raise Unfit(f"{error.json_path}: {error.message}"[:MOST_OF_AN_ERROR])
     return data
@@ -141,10 +144,10 @@ def _no_constant(name: str) -> Any:
 
 
 @lru_cache(maxsize=64)
-def _validator(schema: str) -> Validator:
+def _validator(schema: str) -> "jsonschema.protocols.Validator":
     # Kept: thousands of answers are checked against one schema.
     loaded = json.loads(schema)
-    return validator_for(loaded)(loaded)
+    return jsonschema.validators.validator_for(loaded)(loaded)
 
 
 def _with_instructions(messages: list[Message], schema: dict[str, Any]) -> list[Message]:

@@ -2,18 +2,23 @@
 
 import logging
 import time
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.db import connections
 from django.utils import timezone
 from django_q.brokers import get_broker
 from django_q.brokers.orm import ORM
-from django_q.brokers.redis_broker import Redis
 from django_q.conf import Conf
 
+from glossary_site.lazily import Lazily
 from glossary_site.processes.heartbeat import Marks, canary_package
 from glossary_site.processes.prepared import execute
 from glossary_site.processes.wakeup import Wakeup, channel, wakeup
+
+if TYPE_CHECKING:
+    from glossary_site.processes import redis_queue
+else:
+    redis_queue = Lazily("glossary_site.processes.redis_queue")
 
 logger = logging.getLogger(__name__)
 
@@ -44,7 +49,7 @@ def broker_for(cluster: str | None = None) -> Any:
     """The configured broker, with the queue of a cluster (None: of this process's own)."""
     if Conf.ORM:
         return DatabaseQueue(cluster)
-    return RedisQueue(cluster) if Conf.REDIS else get_broker(cluster)
+    return redis_queue.RedisQueue(cluster) if Conf.REDIS else get_broker(cluster)
 
 
 def reachable_broker() -> Any:
@@ -108,22 +113,6 @@ class DatabaseQueue(ORM):
         if now >= self._next_check:
             self._next_check = now + CHECK_SECONDS
             self.get_connection()
-
-
-class RedisQueue(Redis):
-    """django-q2's queue in Redis. While tasks are there it takes several at once."""
-
-    at_once = 1
-    _more_expected = False
-
-    def dequeue(self) -> list[tuple[None, bytes]] | None:
-        if self._more_expected and self.at_once > 1:
-            tasks = self.connection.lpop(self.list_key, self.at_once)
-            if tasks:
-                return [(None, task) for task in tasks]
-        found: list[tuple[None, bytes]] | None = super().dequeue()
-        self._more_expected = bool(found)
-        return found
 
 
 class WatchedBroker:

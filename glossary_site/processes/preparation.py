@@ -82,6 +82,9 @@ def require_migrated() -> None:
     try:
         pending = _pending_migrations()
     except DatabaseError as error:
+        if connection.vendor == "sqlite" and not Path(settings.DATA_DIR).exists():
+            sentence = _("There is no site here yet: start it once with “manage.py serve”.")
+            raise CommandError(sentence) from error
         raise _database_unusable(error) from error
     if pending:
         raise CommandError(_("The database is not up to date: run “manage.py migrate” first."))

@@ -5,10 +5,16 @@ takes longer to understand it than to run it.
 """
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import psycopg
 from django.db import DEFAULT_DB_ALIAS, connections
+
+from glossary_site.lazily import Lazily
+
+if TYPE_CHECKING:
+    import psycopg
+else:
+    psycopg = Lazily("psycopg")
 
 
 def execute(sql: str, values: Sequence[Any], *, using: str = DEFAULT_DB_ALIAS) -> Any:

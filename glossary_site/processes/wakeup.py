@@ -12,12 +12,18 @@ import logging
 import sqlite3
 import time
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from django.db import Error, connections
 from django_q.conf import Conf
-from psycopg import Error as PsycopgError
-from psycopg.sql import SQL, Identifier
+
+from glossary_site.lazily import Lazily
+
+if TYPE_CHECKING:
+    import psycopg
+    import psycopg.sql
+else:
+    psycopg = Lazily("psycopg")
 
 logger = logging.getLogger(__name__)
 
@@ -92,7 +98,7 @@ class OnNotification:
                 return True
             if self._listener is not None:
                 return self._told()
-        except (Error, PsycopgError) as error:
+        except (Error, psycopg.Error) as error:
             logger.warning("Not told of new tasks, so looking for them: %s", error)
             self._stop_listening()
         time.sleep(Conf.POLL)
@@ -111,12 +117,12 @@ class OnNotification:
         self._next_try = time.monotonic() + RETRY_SECONDS
         self._listener = connections[self._database].copy()
         self._listener.ensure_connection()
-        name = Identifier(channel(Conf.CLUSTER_NAME))
-        self._listener.connection.execute(SQL("LISTEN {}").format(name))
+        name = psycopg.sql.Identifier(channel(Conf.CLUSTER_NAME))
+        self._listener.connection.execute(psycopg.sql.SQL("LISTEN {}").format(name))
 
     def _stop_listening(self) -> None:
         if self._listener is not None:
-            with suppress(Error, PsycopgError):
+            with suppress(Error, psycopg.Error):
                 self._listener.close()
             self._listener = None
 

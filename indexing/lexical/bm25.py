@@ -6,15 +6,12 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
+from indexing.lexical.lengths import LENGTH_BITS, LONGEST
+
 K1 = 1.2
 B = 0.75
 # A word in more than half of the sections would count against those that have it.
 LEAST_IDF = 1e-6
-# A word in a heading counts as three in the text.
-HEADING_WEIGHT = 3
-# More words (or hits) are not told apart: both have ten bits beside the section's number.
-LENGTH_BITS = 10
-LONGEST = (1 << LENGTH_BITS) - 1
 
 Numbers = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]

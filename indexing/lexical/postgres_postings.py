@@ -7,9 +7,6 @@ import numpy as np
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from indexing.lexical.bm25 import (
-    HEADING_WEIGHT,
-    LENGTH_BITS,
-    LONGEST,
     NOWHERE,
     Numbers,
     Postings,
@@ -17,6 +14,7 @@ from indexing.lexical.bm25 import (
     grouped,
     numbers,
 )
+from indexing.lexical.lengths import HEADING_WEIGHT, LENGTH_BITS, LONGEST
 from indexing.lexical.postgres_schema import POSTING, TALLY
 
 _LAST = "\U0010ffff"

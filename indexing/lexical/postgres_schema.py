@@ -12,7 +12,7 @@ often the statement that writes one adds up those that nobody else is adding up 
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from indexing.lexical.bm25 import HEADING_WEIGHT, LONGEST
+from indexing.lexical.lengths import HEADING_WEIGHT, LONGEST
 
 POSTING = "indexing_posting"
 TALLY = "indexing_tally"

@@ -8,7 +8,6 @@ import numpy as np
 from django.db.backends.base.base import BaseDatabaseWrapper
 
 from indexing.lexical.bm25 import (
-    HEADING_WEIGHT,
     NOWHERE,
     Numbers,
     Postings,
@@ -16,6 +15,7 @@ from indexing.lexical.bm25 import (
     grouped,
     numbers,
 )
+from indexing.lexical.lengths import HEADING_WEIGHT
 from indexing.lexical.sqlite_schema import FREQUENCY, PLACE, TABLE, TALLY
 
 # The last of all characters: beyond every term that begins so.

@@ -13,7 +13,7 @@ of its time, ranks as PostgreSQL does, and counts words by project.
 
 from django.db.backends.base.base import BaseDatabaseWrapper
 
-from indexing.lexical.bm25 import LENGTH_BITS, LONGEST
+from indexing.lexical.lengths import LENGTH_BITS, LONGEST
 
 TABLE = "indexing_word"
 # Which sections have a term, and each place where it is.

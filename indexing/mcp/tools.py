@@ -40,7 +40,8 @@ from indexing.search.options import (
     SearchOptions,
 )
 from indexing.search.service import search
-from indexing.services.status import index_status, states_of
+from indexing.services.states import states_of
+from indexing.services.status import index_status
 from projects.access import Actor, visible_projects
 from projects.models import Document, DocumentVersion
 from projects.models.terms import TERM_LENGTH

@@ -46,6 +46,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'folder source',
                 'verbose_name_plural': 'folder sources',
                 'ordering': ('project', 'directory'),
+                'constraints': [models.UniqueConstraint(fields=('project', 'directory'), name='folder_once')],
             },
         ),
         migrations.CreateModel(
@@ -64,6 +65,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'followed file',
                 'verbose_name_plural': 'followed files',
                 'ordering': ('source', 'path'),
+                'constraints': [models.UniqueConstraint(fields=('source', 'path'), name='followed_file_once')],
             },
         ),
         migrations.CreateModel(
@@ -81,6 +83,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'indexed document',
                 'verbose_name_plural': 'indexed documents',
+                'indexes': [models.Index(models.F('project'), models.F('generation'), name='indexed_generation')],
             },
         ),
         migrations.CreateModel(
@@ -107,6 +110,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'index request',
                 'verbose_name_plural': 'index requests',
                 'ordering': ('-pk',),
+                'indexes': [models.Index(models.F('document'), models.F('status'), models.OrderBy(models.F('document_version'), descending=True), name='request_of_document'), models.Index(models.F('project'), models.F('status'), models.F('due_at'), name='request_queue'), models.Index(models.F('status'), models.F('due_at'), name='request_status'), models.Index(models.F('project'), models.OrderBy(models.F('id'), descending=True), name='request_recent')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'processing', 'completed', 'failed', 'skipped'])), name='request_status_known'), models.CheckConstraint(condition=models.Q(models.Q(('completed_at__isnull', True), ('lease_until__isnull', True), ('started_at__isnull', True), ('status', 'pending')), models.Q(('completed_at__isnull', True), ('lease_until__isnull', False), ('started_at__isnull', False), ('status', 'processing')), models.Q(('completed_at__isnull', False), ('lease_until__isnull', True), ('status__in', ('completed', 'failed', 'skipped'))), _connector='OR'), name='request_times_of_status'), models.CheckConstraint(condition=models.Q(('completed_at__isnull', True), ('started_at__isnull', True), ('completed_at__gte', models.F('started_at')), _connector='OR'), name='request_ends_after_start'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), _negated=True), models.Q(('error', ''), _negated=True), _connector='OR'), name='request_failed_has_error'), models.UniqueConstraint(condition=models.Q(('status', 'processing')), fields=('document',), name='request_one_processing')],
             },
         ),
         migrations.CreateModel(
@@ -136,6 +141,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'section',
                 'verbose_name_plural': 'sections',
                 'ordering': ('document', 'order'),
+                'indexes': [models.Index(models.F('project'), models.F('document'), name='section_of_project')],
+                'constraints': [models.UniqueConstraint(fields=('document', 'order'), name='section_order_once'), models.CheckConstraint(condition=models.Q(('depth__lte', 6)), name='section_depth_of_headings'), models.CheckConstraint(condition=models.Q(('line_end__gte', models.F('line_start')), ('line_start__gte', 1)), name='section_lines_in_order')],
             },
         ),
         migrations.CreateModel(
@@ -149,74 +156,7 @@ class Migration(migrations.Migration):
             options={
                 'verbose_name': 'section vector',
                 'verbose_name_plural': 'section vectors',
+                'constraints': [models.UniqueConstraint(fields=('section', 'embedder'), name='vector_once')],
             },
-        ),
-        migrations.AddConstraint(
-            model_name='foldersource',
-            constraint=models.UniqueConstraint(fields=('project', 'directory'), name='folder_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='folderfile',
-            constraint=models.UniqueConstraint(fields=('source', 'path'), name='followed_file_once'),
-        ),
-        migrations.AddIndex(
-            model_name='indexeddocument',
-            index=models.Index(models.F('project'), models.F('generation'), name='indexed_generation'),
-        ),
-        migrations.AddIndex(
-            model_name='indexrequest',
-            index=models.Index(models.F('document'), models.F('status'), models.OrderBy(models.F('document_version'), descending=True), name='request_of_document'),
-        ),
-        migrations.AddIndex(
-            model_name='indexrequest',
-            index=models.Index(models.F('project'), models.F('status'), models.F('due_at'), name='request_queue'),
-        ),
-        migrations.AddIndex(
-            model_name='indexrequest',
-            index=models.Index(models.F('status'), models.F('due_at'), name='request_status'),
-        ),
-        migrations.AddIndex(
-            model_name='indexrequest',
-            index=models.Index(models.F('project'), models.OrderBy(models.F('id'), descending=True), name='request_recent'),
-        ),
-        migrations.AddConstraint(
-            model_name='indexrequest',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'processing', 'completed', 'failed', 'skipped'])), name='request_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='indexrequest',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('completed_at__isnull', True), ('lease_until__isnull', True), ('started_at__isnull', True), ('status', 'pending')), models.Q(('completed_at__isnull', True), ('lease_until__isnull', False), ('started_at__isnull', False), ('status', 'processing')), models.Q(('completed_at__isnull', False), ('lease_until__isnull', True), ('status__in', ('completed', 'failed', 'skipped'))), _connector='OR'), name='request_times_of_status'),
-        ),
-        migrations.AddConstraint(
-            model_name='indexrequest',
-            constraint=models.CheckConstraint(condition=models.Q(('completed_at__isnull', True), ('started_at__isnull', True), ('completed_at__gte', models.F('started_at')), _connector='OR'), name='request_ends_after_start'),
-        ),
-        migrations.AddConstraint(
-            model_name='indexrequest',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), _negated=True), models.Q(('error', ''), _negated=True), _connector='OR'), name='request_failed_has_error'),
-        ),
-        migrations.AddConstraint(
-            model_name='indexrequest',
-            constraint=models.UniqueConstraint(condition=models.Q(('status', 'processing')), fields=('document',), name='request_one_processing'),
-        ),
-        migrations.AddIndex(
-            model_name='section',
-            index=models.Index(models.F('project'), models.F('document'), name='section_of_project'),
-        ),
-        migrations.AddConstraint(
-            model_name='section',
-            constraint=models.UniqueConstraint(fields=('document', 'order'), name='section_order_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='section',
-            constraint=models.CheckConstraint(condition=models.Q(('depth__lte', 6)), name='section_depth_of_headings'),
-        ),
-        migrations.AddConstraint(
-            model_name='section',
-            constraint=models.CheckConstraint(condition=models.Q(('line_end__gte', models.F('line_start')), ('line_start__gte', 1)), name='section_lines_in_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='sectionvector',
-            constraint=models.UniqueConstraint(fields=('section', 'embedder'), name='vector_once'),
         ),
     ]

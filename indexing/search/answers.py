@@ -13,7 +13,7 @@ from indexing.models import IndexRequest, Section
 from indexing.search.grouping import Group
 from indexing.search.options import EntryAsked, SearchResult
 from indexing.search.terms import Text, look_up
-from indexing.services.status import status_of
+from indexing.services.states import status_of
 
 SNIPPET_CHARACTERS = 240
 

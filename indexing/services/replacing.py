@@ -7,16 +7,15 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from django.db import connection, transaction
-from django.db.models import QuerySet
 from django.utils import timezone
 
-from indexing.models import IndexedDocument, ProjectIndex, Section, SectionVector
+from indexing.models import IndexedDocument, ProjectIndex, Section
 from indexing.services.building import Built
+from indexing.services.deleting import delete_sections
 from indexing.services.holding import hold
 from indexing.services.inserting import Row, insert, rows_of
 from indexing.services.requests import complete_all, tell
 from indexing.vectors.store import write
-from projects.models import Project
 
 # One statement on both databases, as the numbers of the live feed. The row stays locked to the end
 # of the transaction: generations become visible in order.
@@ -42,7 +41,9 @@ def replace_all(builds: Sequence[Built], *, serving: str) -> list[Built]:
     kept = _newer([built for built in builds if built.claim in held])
     if not kept:
         return []
-    _delete(Section.objects.filter(document__in=[built.claim.document_id for built in kept]))
+    delete_sections(
+        Section.objects.filter(document__in=[built.claim.document_id for built in kept])
+    )
     ids = _new_ids(sum(len(built.drafts) for built in kept))
     now = timezone.now()
     sections: list[Row] = []
@@ -111,18 +112,6 @@ def _indexed(built: Built, generation: int) -> IndexedDocument:
         generation=generation,
         indexed_at=timezone.now(),
     )
-
-
-def delete_sections_of(project: Project) -> None:
-    """All of them. Their documents are locked."""
-    _delete(Section.objects.filter(project=project))
-
-
-def _delete(sections: QuerySet[Section]) -> None:
-    """Straight by statement: Django would load every row to look for what hangs on it."""
-    vectors = SectionVector.objects.filter(section__in=sections)
-    vectors._raw_delete(vectors.db)
-    sections._raw_delete(sections.db)
 
 
 def _new_ids(count: int) -> Iterator[int]:

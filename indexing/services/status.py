@@ -1,13 +1,12 @@
-"""How fresh the index is: of a project as a whole, and of each of some documents."""
+"""How fresh the index of a project is, as a whole."""
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from django.db.models import Count, Exists, F, Min, OuterRef, Q, Subquery, Sum
+from django.db.models import Count, F, Min, Q, Sum
 from django.utils import timezone
 
-from indexing.choices import IndexStatus, RequestStatus
+from indexing.choices import RequestStatus
 from indexing.embedders.registry import embedder_for
 from indexing.models import IndexedDocument, IndexRequest, ProjectIndex, Section, SectionVector
 from projects.models import Document, Project
@@ -47,17 +46,6 @@ class IndexOverview:
     @property
     def switching(self) -> bool:
         return bool(self.embedder_wanted) and self.embedder_wanted != self.embedder_serving
-
-
-@dataclass(frozen=True)
-class DocumentState:
-    # None: not indexed yet, and nothing under way (it is empty of requests).
-    status: IndexStatus | None
-    is_latest: bool
-    has_pending_update: bool
-    # Of the last attempt at its present text; empty when it went well.
-    error: str
-    indexed_at: datetime | None
 
 
 def index_status(project: Project) -> IndexOverview:
@@ -118,46 +106,3 @@ def _without_vector(project: Project, key: str, with_text: int) -> int:
     """By two counts: to look for each section whether it has one would take long."""
     vectors = SectionVector.objects.filter(section__project=project, embedder=key).count()
     return max(0, with_text - vectors)
-
-
-def states_of(document_ids: Iterable[int]) -> dict[int, DocumentState]:
-    """One query, however many documents."""
-    requests = IndexRequest.objects.filter(document=OuterRef("pk"))
-    failed = requests.filter(
-        status=RequestStatus.FAILED, document_hash=OuterRef("file_hash")
-    ).order_by("-pk")
-    rows = (
-        Document.objects.filter(pk__in=list(document_ids))
-        .annotate(
-            has_open=Exists(requests.open()),
-            error=Subquery(failed.values("error")[:1]),
-            indexed_hash=F("indexed__document_hash"),
-            indexed_at=F("indexed__indexed_at"),
-        )
-        .values_list("pk", "file_hash", "indexed_hash", "indexed_at", "has_open", "error")
-    )
-    return {
-        pk: DocumentState(
-            status=status_of(
-                is_latest=file_hash == indexed_hash,
-                has_pending_update=has_open,
-                is_indexed=indexed_hash is not None,
-            ),
-            is_latest=file_hash == indexed_hash,
-            has_pending_update=has_open,
-            error=error or "",
-            indexed_at=indexed_at,
-        )
-        for pk, file_hash, indexed_hash, indexed_at, has_open, error in rows
-    }
-
-
-def status_of(
-    *, is_latest: bool, has_pending_update: bool, is_indexed: bool = True
-) -> IndexStatus | None:
-    """The one rule for what a badge says."""
-    if has_pending_update:
-        return IndexStatus.UPDATING
-    if is_latest:
-        return IndexStatus.LATEST
-    return IndexStatus.OUTDATED if is_indexed else None

@@ -14,7 +14,7 @@ from indexing.choices import IndexStatus, RequestStatus
 from indexing.models import IndexRequest
 from indexing.search.options import SearchResult
 from indexing.services.requests import MOST_ATTEMPTS
-from indexing.services.status import DocumentState
+from indexing.services.states import DocumentState
 
 register = template.Library()
 

@@ -15,15 +15,20 @@ import logging
 import time
 from collections.abc import Sequence
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from django.db import DatabaseError, connection, transaction
-from psycopg import sql
 
+from glossary_site.lazily import Lazily
 from indexing.vectors import reading
 from indexing.vectors.cache import Newer
 from indexing.vectors.packing import PACKED, unpack_rows
+
+if TYPE_CHECKING:
+    from psycopg import sql
+else:
+    sql = Lazily("psycopg.sql")
 
 logger = logging.getLogger(__name__)
 
@@ -281,7 +286,7 @@ def _answer(rows: list[tuple[int, float, int]], limit: int) -> dict[int, float]:
     return answer
 
 
-def _fetch(cursor: Any, parts: dict[str, sql.Composable]) -> list[Any]:
+def _fetch(cursor: Any, parts: "dict[str, sql.Composable]") -> list[Any]:
     cursor.execute(sql.SQL(_NEAR).format(**parts))
     rows: list[Any] = cursor.fetchall()
     return rows

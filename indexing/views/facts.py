@@ -8,7 +8,7 @@ from django.utils.safestring import SafeString, mark_safe
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_safe
 
-from indexing.services.status import states_of
+from indexing.services.states import states_of
 from indexing.templatetags.index_state import state_badge
 from projects.access import Action, project_for
 from projects.document_facts import DocumentFact

@@ -11,7 +11,7 @@ class Migration(migrations.Migration):
     initial = True
 
     dependencies = [
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
+        ('people', '__first__'),
     ]
 
     operations = [
@@ -27,6 +27,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'membership',
                 'verbose_name_plural': 'memberships',
                 'ordering': ('project', 'user'),
+                'constraints': [models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'editor', 'owner'])), name='member_role_known')],
             },
         ),
         migrations.CreateModel(
@@ -44,6 +45,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'project',
                 'verbose_name_plural': 'projects',
                 'ordering': (django.db.models.functions.text.Lower('name'), 'pk'),
+                'constraints': [models.UniqueConstraint(django.db.models.functions.text.Lower('name'), name='project_name_once'), models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='project_has_a_name')],
             },
         ),
         migrations.AddField(
@@ -71,6 +73,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'document',
                 'verbose_name_plural': 'documents',
                 'ordering': ('path', 'pk'),
+                'indexes': [models.Index(models.F('project'), models.OrderBy(models.F('updated_at'), descending=True), name='document_recent')],
+                'constraints': [models.UniqueConstraint(fields=('project', 'path'), name='document_path_once'), models.CheckConstraint(condition=models.Q(('path', ''), _negated=True), name='document_has_a_path')],
             },
         ),
         migrations.CreateModel(
@@ -95,31 +99,7 @@ class Migration(migrations.Migration):
             },
         ),
         migrations.AddConstraint(
-            model_name='project',
-            constraint=models.UniqueConstraint(django.db.models.functions.text.Lower('name'), name='project_name_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='project',
-            constraint=models.CheckConstraint(condition=models.Q(('name', ''), _negated=True), name='project_has_a_name'),
-        ),
-        migrations.AddConstraint(
             model_name='membership',
             constraint=models.UniqueConstraint(fields=('project', 'user'), name='member_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='membership',
-            constraint=models.CheckConstraint(condition=models.Q(('role__in', ['viewer', 'editor', 'owner'])), name='member_role_known'),
-        ),
-        migrations.AddIndex(
-            model_name='document',
-            index=models.Index(models.F('project'), models.OrderBy(models.F('updated_at'), descending=True), name='document_recent'),
-        ),
-        migrations.AddConstraint(
-            model_name='document',
-            constraint=models.UniqueConstraint(fields=('project', 'path'), name='document_path_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='document',
-            constraint=models.CheckConstraint(condition=models.Q(('path', ''), _negated=True), name='document_has_a_path'),
         ),
     ]

@@ -8,8 +8,8 @@ from django.db import migrations, models
 class Migration(migrations.Migration):
 
     dependencies = [
+        ('people', '__first__'),
         ('projects', '0001_initial'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -44,6 +44,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'glossary entry',
                 'verbose_name_plural': 'glossary entries',
                 'ordering': ('reading', 'key'),
+                'indexes': [models.Index(models.F('project'), models.F('reading'), models.F('key'), name='entry_in_order')],
+                'constraints': [models.UniqueConstraint(fields=('project', 'key'), name='entry_key_once'), models.CheckConstraint(condition=models.Q(models.Q(('term', ''), _negated=True), models.Q(('key', ''), _negated=True)), name='entry_has_a_term'), models.CheckConstraint(condition=models.Q(('confidence__gte', 0), ('confidence__lte', 1)), name='entry_confidence_share')],
             },
         ),
         migrations.CreateModel(
@@ -67,6 +69,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'entry revision',
                 'verbose_name_plural': 'entry revisions',
                 'ordering': ('-pk',),
+                'indexes': [models.Index(models.F('project'), models.OrderBy(models.F('id'), descending=True), name='revision_recent')],
             },
         ),
         migrations.CreateModel(
@@ -111,6 +114,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'term',
                 'verbose_name_plural': 'terms',
                 'ordering': ('-score', 'pk'),
+                'indexes': [models.Index(models.F('project'), models.F('status'), models.OrderBy(models.F('score'), descending=True), name='term_by_score')],
+                'constraints': [models.UniqueConstraint(fields=('project', 'key'), name='term_key_once'), models.CheckConstraint(condition=models.Q(models.Q(('text', ''), _negated=True), models.Q(('key', ''), _negated=True)), name='term_has_a_text'), models.CheckConstraint(condition=models.Q(('status__in', ['candidate', 'required', 'excluded', 'auto_excluded'])), name='term_status_known')],
             },
         ),
         migrations.AddField(
@@ -131,50 +136,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'term category',
                 'verbose_name_plural': 'term categories',
                 'ordering': ('project', 'name', 'pk'),
+                'constraints': [models.UniqueConstraint(fields=('project', 'key'), name='category_key_once'), models.CheckConstraint(condition=models.Q(models.Q(('key', ''), _negated=True), models.Q(('key__in', ['person_name', 'place_name', 'organization', 'title', 'technical_term', 'common_noun']), _negated=True)), name='category_key_is_own')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='glossaryentry',
-            index=models.Index(models.F('project'), models.F('reading'), models.F('key'), name='entry_in_order'),
-        ),
-        migrations.AddConstraint(
-            model_name='glossaryentry',
-            constraint=models.UniqueConstraint(fields=('project', 'key'), name='entry_key_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='glossaryentry',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('term', ''), _negated=True), models.Q(('key', ''), _negated=True)), name='entry_has_a_term'),
-        ),
-        migrations.AddConstraint(
-            model_name='glossaryentry',
-            constraint=models.CheckConstraint(condition=models.Q(('confidence__gte', 0), ('confidence__lte', 1)), name='entry_confidence_share'),
-        ),
-        migrations.AddIndex(
-            model_name='entryrevision',
-            index=models.Index(models.F('project'), models.OrderBy(models.F('id'), descending=True), name='revision_recent'),
-        ),
-        migrations.AddIndex(
-            model_name='term',
-            index=models.Index(models.F('project'), models.F('status'), models.OrderBy(models.F('score'), descending=True), name='term_by_score'),
-        ),
-        migrations.AddConstraint(
-            model_name='term',
-            constraint=models.UniqueConstraint(fields=('project', 'key'), name='term_key_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='term',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('text', ''), _negated=True), models.Q(('key', ''), _negated=True)), name='term_has_a_text'),
-        ),
-        migrations.AddConstraint(
-            model_name='term',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['candidate', 'required', 'excluded', 'auto_excluded'])), name='term_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='termcategory',
-            constraint=models.UniqueConstraint(fields=('project', 'key'), name='category_key_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='termcategory',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('key', ''), _negated=True), models.Q(('key__in', ['person_name', 'place_name', 'organization', 'title', 'technical_term', 'common_noun']), _negated=True)), name='category_key_is_own'),
         ),
     ]

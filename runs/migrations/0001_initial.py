@@ -11,8 +11,8 @@ class Migration(migrations.Migration):
 
     dependencies = [
         ('jobs', '0002_queue_index'),
+        ('people', '__first__'),
         ('projects', '0002_terms_and_glossary'),
-        migrations.swappable_dependency(settings.AUTH_USER_MODEL),
     ]
 
     operations = [
@@ -67,6 +67,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'run',
                 'verbose_name_plural': 'runs',
                 'ordering': ('-pk',),
+                'indexes': [models.Index(models.F('project'), models.OrderBy(models.F('id'), descending=True), name='run_recent'), models.Index(models.F('status'), models.F('id'), name='run_by_status')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'running', 'completed', 'cancelled', 'failed'])), name='run_status_known'), models.CheckConstraint(condition=models.Q(('scope__in', ['full', 'from_terms', 'provisional_to_refined', 'extract', 'generate', 'review', 'refine'])), name='run_scope_known'), models.UniqueConstraint(condition=models.Q(('status__in', ('pending', 'running'))), fields=('project',), name='run_one_active'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('started_at__isnull', True), ('status', 'pending')), models.Q(('finished_at__isnull', True), ('started_at__isnull', False), ('status', 'running')), models.Q(('finished_at__isnull', False), ('started_at__isnull', False), ('status', 'completed')), models.Q(('finished_at__isnull', False), ('status__in', ['cancelled', 'failed'])), _connector='OR'), name='run_times_of_status'), models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), models.Q(('error_message', ''), _negated=True)), models.Q(models.Q(('status', 'failed'), _negated=True), ('error_message', '')), _connector='OR'), name='run_error_if_failed'), models.CheckConstraint(condition=models.Q(('progress_current__lte', models.F('progress_total'))), name='run_progress_within_total')],
             },
         ),
         migrations.CreateModel(
@@ -96,6 +98,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'refined entry',
                 'verbose_name_plural': 'refined entries',
                 'ordering': ('run', 'order'),
+                'constraints': [models.UniqueConstraint(fields=('run', 'key'), name='refined_once'), models.CheckConstraint(condition=models.Q(('confidence__gte', 0), ('confidence__lte', 1)), name='refined_confidence_share')],
             },
         ),
         migrations.CreateModel(
@@ -124,6 +127,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'provisional entry',
                 'verbose_name_plural': 'provisional entries',
                 'ordering': ('run', 'order'),
+                'constraints': [models.UniqueConstraint(fields=('run', 'key'), name='provisional_once'), models.CheckConstraint(condition=models.Q(('confidence__gte', 0), ('confidence__lte', 1)), name='provisional_confidence_share')],
             },
         ),
         migrations.CreateModel(
@@ -140,6 +144,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'document of a run',
                 'verbose_name_plural': 'documents of runs',
                 'ordering': ('run', 'path'),
+                'constraints': [models.UniqueConstraint(fields=('run', 'document_id'), name='rundocument_once')],
             },
         ),
         migrations.CreateModel(
@@ -157,6 +162,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'failure of a run',
                 'verbose_name_plural': 'failures of runs',
                 'ordering': ('run', 'pk'),
+                'constraints': [models.UniqueConstraint(fields=('run', 'step', 'key'), name='runfailure_once')],
             },
         ),
         migrations.CreateModel(
@@ -177,6 +183,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'issue',
                 'verbose_name_plural': 'issues',
                 'ordering': ('run', 'order', 'pk'),
+                'constraints': [models.CheckConstraint(condition=models.Q(('kind__in', ['unclear', 'contradiction', 'missing_relation', 'unnecessary', 'duplicate', 'unsupported'])), name='runissue_kind_known')],
             },
         ),
         migrations.CreateModel(
@@ -198,6 +205,7 @@ class Migration(migrations.Migration):
                 'verbose_name': "line of a run's log",
                 'verbose_name_plural': 'log of runs',
                 'ordering': ('run', 'number'),
+                'constraints': [models.UniqueConstraint(fields=('run', 'number'), name='runlog_number_once')],
             },
         ),
         migrations.CreateModel(
@@ -219,6 +227,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'run step',
                 'verbose_name_plural': 'run steps',
                 'ordering': ('run', 'order'),
+                'constraints': [models.UniqueConstraint(fields=('run', 'step'), name='runstep_once'), models.CheckConstraint(condition=models.Q(('finished_at__isnull', True), ('started_at__isnull', False), _connector='OR'), name='runstep_starts_before_end')],
             },
         ),
         migrations.CreateModel(
@@ -245,82 +254,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'term of a run',
                 'verbose_name_plural': 'terms of runs',
                 'ordering': ('run', 'order'),
+                'constraints': [models.UniqueConstraint(fields=('run', 'key'), name='runterm_once')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(models.F('project'), models.OrderBy(models.F('id'), descending=True), name='run_recent'),
-        ),
-        migrations.AddIndex(
-            model_name='run',
-            index=models.Index(models.F('status'), models.F('id'), name='run_by_status'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'running', 'completed', 'cancelled', 'failed'])), name='run_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('scope__in', ['full', 'from_terms', 'provisional_to_refined', 'extract', 'generate', 'review', 'refine'])), name='run_scope_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.UniqueConstraint(condition=models.Q(('status__in', ('pending', 'running'))), fields=('project',), name='run_one_active'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', True), ('started_at__isnull', True), ('status', 'pending')), models.Q(('finished_at__isnull', True), ('started_at__isnull', False), ('status', 'running')), models.Q(('finished_at__isnull', False), ('started_at__isnull', False), ('status', 'completed')), models.Q(('finished_at__isnull', False), ('status__in', ['cancelled', 'failed'])), _connector='OR'), name='run_times_of_status'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status', 'failed'), models.Q(('error_message', ''), _negated=True)), models.Q(models.Q(('status', 'failed'), _negated=True), ('error_message', '')), _connector='OR'), name='run_error_if_failed'),
-        ),
-        migrations.AddConstraint(
-            model_name='run',
-            constraint=models.CheckConstraint(condition=models.Q(('progress_current__lte', models.F('progress_total'))), name='run_progress_within_total'),
-        ),
-        migrations.AddConstraint(
-            model_name='refinedentry',
-            constraint=models.UniqueConstraint(fields=('run', 'key'), name='refined_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='refinedentry',
-            constraint=models.CheckConstraint(condition=models.Q(('confidence__gte', 0), ('confidence__lte', 1)), name='refined_confidence_share'),
-        ),
-        migrations.AddConstraint(
-            model_name='provisionalentry',
-            constraint=models.UniqueConstraint(fields=('run', 'key'), name='provisional_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='provisionalentry',
-            constraint=models.CheckConstraint(condition=models.Q(('confidence__gte', 0), ('confidence__lte', 1)), name='provisional_confidence_share'),
-        ),
-        migrations.AddConstraint(
-            model_name='rundocument',
-            constraint=models.UniqueConstraint(fields=('run', 'document_id'), name='rundocument_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='runfailure',
-            constraint=models.UniqueConstraint(fields=('run', 'step', 'key'), name='runfailure_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='runissue',
-            constraint=models.CheckConstraint(condition=models.Q(('kind__in', ['unclear', 'contradiction', 'missing_relation', 'unnecessary', 'duplicate', 'unsupported'])), name='runissue_kind_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='runlog',
-            constraint=models.UniqueConstraint(fields=('run', 'number'), name='runlog_number_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='runstep',
-            constraint=models.UniqueConstraint(fields=('run', 'step'), name='runstep_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='runstep',
-            constraint=models.CheckConstraint(condition=models.Q(('finished_at__isnull', True), ('started_at__isnull', False), _connector='OR'), name='runstep_starts_before_end'),
-        ),
-        migrations.AddConstraint(
-            model_name='runterm',
-            constraint=models.UniqueConstraint(fields=('run', 'key'), name='runterm_once'),
         ),
     ]

@@ -14,8 +14,8 @@ from projects.models import Project
 from runs.choices import STEPS, Scope, Status, Step
 from runs.models import Run, RunStep
 from runs.services.options import RunOptions
+from runs.services.sizes import worth
 from runs.services.starting import base_for
-from runs.services.steps.extract import CHARACTERS_A_TERM, FEWEST, MOST
 
 # Where there is no run to learn from. A term is asked about with its passages, and answered at
 # about a fifth of the longest answer; a part of the entries has issues.
@@ -89,7 +89,7 @@ def _terms(project: Project, scope: Scope, options: RunOptions) -> int:
     if project.terms.in_glossary().filter(by_hand=False).exists():
         return known
     size = project.documents.aggregate(n=Sum("byte_size"))["n"] or 0
-    found = max(FEWEST, min(MOST, size // CHARACTERS_A_TERM)) if size else 0
+    found = worth(size) if size else 0
     return known + (options.limit or found)
 
 

@@ -13,11 +13,13 @@ django.setup()
 
 from glossary_site.jobs.services.enqueue import enqueue  # noqa: E402
 from glossary_site.jobs.session import job_session  # noqa: E402
+from glossary_site.management.commands.worker import load_before_forking  # noqa: E402
 
 COMMON_KEY = "the race"
 
 
 def race(count: int, path: str) -> None:
+    load_before_forking()
     connections.close_all()
     gate, starter = os.pipe()
     racers = []

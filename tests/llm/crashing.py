@@ -42,6 +42,7 @@ from glossary_site.llm.strategies import (  # noqa: E402
     books,
     sync,
 )
+from glossary_site.management.commands.worker import load_before_forking  # noqa: E402
 from tests.llm.working import questions, session_for  # noqa: E402
 from tests.llm_server import RemoteServer, server_process  # noqa: E402
 
@@ -76,6 +77,7 @@ def turn(process_id: UUID) -> None:
 
 def in_child(process_id: UUID, instant: int | None) -> bool:
     """Whole turns in a child until the process has ended. True: it was killed at this instant."""
+    load_before_forking()
     connections.close_all()
     pid = os.fork()
     if pid == 0:

@@ -28,6 +28,7 @@ from django.conf import settings  # noqa: E402
 from glossary_site.llm.models import EmbeddingCall, Spending  # noqa: E402
 from glossary_site.llm.providers import provider_for  # noqa: E402
 from glossary_site.llm.services import budgets, embeddings  # noqa: E402
+from glossary_site.management.commands.worker import load_before_forking  # noqa: E402
 from tests.llm_peer.answers import embedding  # noqa: E402
 from tests.llm_server import EMBEDDINGS, RemoteServer, server_process  # noqa: E402
 
@@ -45,6 +46,7 @@ def embed(texts: list[str]) -> None:
 
 def in_child(texts: list[str], instant: int | None) -> bool:
     """True: it was killed at this instant."""
+    load_before_forking()
     connections.close_all()
     pid = os.fork()
     if pid == 0:

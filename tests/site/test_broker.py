@@ -14,8 +14,9 @@ from django_q.models import OrmQ
 
 from glossary_site.processes import broker as broker_module
 from glossary_site.processes import wakeup as wakeup_module
-from glossary_site.processes.broker import DatabaseQueue, RedisQueue, WatchedBroker
+from glossary_site.processes.broker import DatabaseQueue, WatchedBroker
 from glossary_site.processes.heartbeat import Marks
+from glossary_site.processes.redis_queue import RedisQueue
 from glossary_site.processes.wakeup import LONGEST_WAIT, SAFETY_SECONDS, OnCommit, OnNotification
 from tests.site.running import wait_for
 

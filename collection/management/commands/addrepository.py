@@ -8,7 +8,7 @@ from typing import Any
 from unicodedata import normalize
 
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -20,6 +20,7 @@ from collection.services.keys import KEY_LENGTH
 from collection.services.repositories import Checked, add_repository, check_repository
 from glossary_site.errors import Refusal
 from glossary_site.jobs.management.tables import harmless
+from glossary_site.management.base import SiteCommand
 from indexing.management.targets import project_named
 from projects.access import Action, Actor
 from projects.management.acting import actor_named, add_actor_argument
@@ -32,16 +33,13 @@ STDIN = "-"
 SHOWN_BRANCHES = 20
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Add a repository to a project, and ask it what is there. Its commits come with the next "
         "collection (manage.py collect). A folder of this machine must be below one of "
         "GLOSSARY_GIT_ROOTS. Exit codes: 0 added, 1 refused, 2 wrong usage, 3 added, but it does "
         "not answer."
     )
-
-    # A large part of the site is not needed here, and starting should be quick.
-    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -8,7 +8,7 @@ from functools import partial
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -25,6 +25,7 @@ from glossary_site.errors import Refusal
 from glossary_site.jobs.overview import overview
 from glossary_site.jobs.performing import LOOK_SECONDS
 from glossary_site.jobs.registry import kind_of
+from glossary_site.management.base import SiteCommand
 from indexing.management.targets import project_named
 from projects.access import Action, Actor, can
 from projects.management.acting import actor_named, add_actor_argument
@@ -38,16 +39,13 @@ FAILED, USAGE, INTERRUPTED = 1, 2, 130
 LOUD = 2
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Collect the new commits of repositories, and the documents that changed with them: of a "
         "project, or of the whole site. Where a worker runs, it does the work and this shows how "
         "far it is; else the work is done here. Ctrl-C stops it; what is left can be resumed. "
         "Exit codes: 0 all collected, 1 some failed or refused, 2 wrong usage, 130 stopped."
     )
-
-    # A large part of the site is not needed here, and starting should be quick.
-    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(

@@ -58,6 +58,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'job definition',
                 'verbose_name_plural': 'job definitions',
                 'ordering': ('name',),
+                'indexes': [models.Index(fields=['event_type', 'enabled'], name='jobs_definition_by_event')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('timeout_seconds__isnull', True), ('timeout_seconds__gt', 0), _connector='OR'), name='jobs_definition_timeout_positive'), models.CheckConstraint(condition=models.Q(('policy__in', ['forbid', 'allow', 'replace'])), name='jobs_definition_policy_known')],
             },
         ),
         migrations.CreateModel(
@@ -101,6 +103,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'job run',
                 'verbose_name_plural': 'job runs',
                 'ordering': ('-pk',),
+                'indexes': [models.Index(fields=['state', 'rung_at', 'due_at'], name='jobs_run_due'), models.Index(condition=models.Q(('definition__isnull', False)), fields=['definition', 'state'], name='jobs_run_definition'), models.Index(fields=['assigned_worker', 'state'], name='jobs_run_worker'), models.Index(fields=['scope', 'state'], name='jobs_run_scope'), models.Index(fields=['state', 'finished_at'], name='jobs_run_ended'), models.Index(fields=['created_at'], name='jobs_run_created')],
+                'constraints': [models.UniqueConstraint(fields=('definition', 'scheduled_for'), name='jobs_run_slot_once'), models.CheckConstraint(condition=models.Q(('state__in', ['PENDING', 'ASSIGNED', 'RUNNING', 'ORPHANED', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'CANCELED'])), name='jobs_run_state_known'), models.CheckConstraint(condition=models.Q(('lane__in', ['short', 'long'])), name='jobs_run_lane_known'), models.CheckConstraint(condition=models.Q(models.Q(('assigned_at__isnull', False), ('lease_until__isnull', False), ('state__in', ('ASSIGNED', 'RUNNING')), models.Q(('assigned_worker', ''), _negated=True)), models.Q(models.Q(('state__in', ('ASSIGNED', 'RUNNING')), _negated=True), ('lease_until__isnull', True)), _connector='OR'), name='jobs_run_held_under_lease'), models.CheckConstraint(condition=models.Q(models.Q(('leader_epoch__isnull', True), ('started_at__isnull', True), ('state__in', ['PENDING', 'ASSIGNED', 'ORPHANED'])), ('state', 'CANCELED'), models.Q(('leader_epoch__isnull', False), ('started_at__isnull', False), ('state__in', ['RUNNING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT'])), _connector='OR'), name='jobs_run_begun_in_an_epoch'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('SUCCEEDED', 'FAILED', 'TIMED_OUT', 'CANCELED'))), models.Q(models.Q(('state__in', ('SUCCEEDED', 'FAILED', 'TIMED_OUT', 'CANCELED')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='jobs_run_finished_when_ended'), models.CheckConstraint(condition=models.Q(models.Q(('continuation_deadline__isnull', True), ('continuation_state', 'NONE')), models.Q(('continuation_deadline__isnull', False), ('continuation_state', 'CONFIRMING'), ('state', 'RUNNING')), _connector='OR'), name='jobs_run_confirming_has_deadline'), models.CheckConstraint(condition=models.Q(('retry_of__isnull', True), models.Q(('idempotency_key__isnull', True), ('scheduled_for__isnull', True)), _connector='OR'), name='jobs_run_retry_has_no_slot'), models.CheckConstraint(condition=models.Q(('attempt__gte', 1), ('timeout_seconds__gte', 1), ('version__gte', 1)), name='jobs_run_counts_positive'), models.CheckConstraint(condition=models.Q(('progress_total', 0), ('progress_current__lte', models.F('progress_total')), _connector='OR'), name='jobs_run_progress_within_total')],
             },
         ),
         migrations.CreateModel(
@@ -149,6 +153,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'incoming event',
                 'verbose_name_plural': 'incoming events',
                 'ordering': ('-created_at',),
+                'indexes': [models.Index(fields=['processed_at', 'created_at'], name='jobs_event_unprocessed')],
             },
         ),
         migrations.CreateModel(
@@ -173,85 +178,5 @@ class Migration(migrations.Migration):
                 'ordering': ('node', 'role', 'name'),
                 'indexes': [models.Index(fields=['stopped_at', 'heartbeat_at'], name='jobs_worker_alive'), models.Index(fields=['node', 'role'], name='jobs_worker_node')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='jobdefinition',
-            index=models.Index(fields=['event_type', 'enabled'], name='jobs_definition_by_event'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobdefinition',
-            constraint=models.CheckConstraint(condition=models.Q(('timeout_seconds__isnull', True), ('timeout_seconds__gt', 0), _connector='OR'), name='jobs_definition_timeout_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobdefinition',
-            constraint=models.CheckConstraint(condition=models.Q(('policy__in', ['forbid', 'allow', 'replace'])), name='jobs_definition_policy_known'),
-        ),
-        migrations.AddIndex(
-            model_name='jobrun',
-            index=models.Index(fields=['state', 'rung_at', 'due_at'], name='jobs_run_due'),
-        ),
-        migrations.AddIndex(
-            model_name='jobrun',
-            index=models.Index(condition=models.Q(('definition__isnull', False)), fields=['definition', 'state'], name='jobs_run_definition'),
-        ),
-        migrations.AddIndex(
-            model_name='jobrun',
-            index=models.Index(fields=['assigned_worker', 'state'], name='jobs_run_worker'),
-        ),
-        migrations.AddIndex(
-            model_name='jobrun',
-            index=models.Index(fields=['scope', 'state'], name='jobs_run_scope'),
-        ),
-        migrations.AddIndex(
-            model_name='jobrun',
-            index=models.Index(fields=['state', 'finished_at'], name='jobs_run_ended'),
-        ),
-        migrations.AddIndex(
-            model_name='jobrun',
-            index=models.Index(fields=['created_at'], name='jobs_run_created'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobrun',
-            constraint=models.UniqueConstraint(fields=('definition', 'scheduled_for'), name='jobs_run_slot_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobrun',
-            constraint=models.CheckConstraint(condition=models.Q(('state__in', ['PENDING', 'ASSIGNED', 'RUNNING', 'ORPHANED', 'SUCCEEDED', 'FAILED', 'TIMED_OUT', 'CANCELED'])), name='jobs_run_state_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobrun',
-            constraint=models.CheckConstraint(condition=models.Q(('lane__in', ['short', 'long'])), name='jobs_run_lane_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('assigned_at__isnull', False), ('lease_until__isnull', False), ('state__in', ('ASSIGNED', 'RUNNING')), models.Q(('assigned_worker', ''), _negated=True)), models.Q(models.Q(('state__in', ('ASSIGNED', 'RUNNING')), _negated=True), ('lease_until__isnull', True)), _connector='OR'), name='jobs_run_held_under_lease'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('leader_epoch__isnull', True), ('started_at__isnull', True), ('state__in', ['PENDING', 'ASSIGNED', 'ORPHANED'])), ('state', 'CANCELED'), models.Q(('leader_epoch__isnull', False), ('started_at__isnull', False), ('state__in', ['RUNNING', 'SUCCEEDED', 'FAILED', 'TIMED_OUT'])), _connector='OR'), name='jobs_run_begun_in_an_epoch'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('state__in', ('SUCCEEDED', 'FAILED', 'TIMED_OUT', 'CANCELED'))), models.Q(models.Q(('state__in', ('SUCCEEDED', 'FAILED', 'TIMED_OUT', 'CANCELED')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='jobs_run_finished_when_ended'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobrun',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('continuation_deadline__isnull', True), ('continuation_state', 'NONE')), models.Q(('continuation_deadline__isnull', False), ('continuation_state', 'CONFIRMING'), ('state', 'RUNNING')), _connector='OR'), name='jobs_run_confirming_has_deadline'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobrun',
-            constraint=models.CheckConstraint(condition=models.Q(('retry_of__isnull', True), models.Q(('idempotency_key__isnull', True), ('scheduled_for__isnull', True)), _connector='OR'), name='jobs_run_retry_has_no_slot'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobrun',
-            constraint=models.CheckConstraint(condition=models.Q(('attempt__gte', 1), ('timeout_seconds__gte', 1), ('version__gte', 1)), name='jobs_run_counts_positive'),
-        ),
-        migrations.AddConstraint(
-            model_name='jobrun',
-            constraint=models.CheckConstraint(condition=models.Q(('progress_total', 0), ('progress_current__lte', models.F('progress_total')), _connector='OR'), name='jobs_run_progress_within_total'),
-        ),
-        migrations.AddIndex(
-            model_name='triggerevent',
-            index=models.Index(fields=['processed_at', 'created_at'], name='jobs_event_unprocessed'),
         ),
     ]

@@ -142,6 +142,8 @@ class Migration(migrations.Migration):
                 'verbose_name': 'LLM process',
                 'verbose_name_plural': 'LLM processes',
                 'ordering': ('-created_at', '-id'),
+                'indexes': [models.Index(fields=['status', '-created_at'], name='llm_process_by_status'), models.Index(fields=['scope', '-created_at'], name='llm_process_by_scope'), models.Index(fields=['-created_at'], name='llm_process_newest')],
+                'constraints': [models.CheckConstraint(condition=models.Q(('status__in', ['PENDING', 'RUNNING', 'WAITING', 'CANCELLING', 'COMPLETED', 'FAILED', 'CANCELLED'])), name='llm_process_status_known'), models.CheckConstraint(condition=models.Q(('strategy__in', ['sync', 'batch'])), name='llm_process_strategy_known'), models.CheckConstraint(condition=models.Q(('scope', ''), _negated=True), name='llm_process_has_a_scope'), models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('status__in', ('COMPLETED', 'FAILED', 'CANCELLED'))), models.Q(models.Q(('status__in', ('COMPLETED', 'FAILED', 'CANCELLED')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='llm_process_finished_when_ended'), models.CheckConstraint(condition=models.Q(('consumed_at__isnull', True), ('status__in', ('COMPLETED', 'FAILED', 'CANCELLED')), _connector='OR'), name='llm_process_consumed_when_ended'), models.CheckConstraint(condition=models.Q(('completed__gte', models.F('served')), ('total__gte', django.db.models.expressions.CombinedExpression(models.F('completed'), '+', models.F('failed')))), name='llm_process_counts_within_total'), models.CheckConstraint(condition=models.Q(models.Q(('status__in', ('COMPLETED', 'FAILED', 'CANCELLED')), _negated=True), models.Q(('reserved_nano', 0), ('reserved_tokens', 0), ('total', django.db.models.expressions.CombinedExpression(models.F('completed'), '+', models.F('failed')))), _connector='OR'), name='llm_process_settled_when_ended')],
             },
         ),
         migrations.CreateModel(
@@ -195,6 +197,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'provider batch',
                 'verbose_name_plural': 'provider batches',
                 'ordering': ('process', 'number'),
+                'constraints': [models.UniqueConstraint(fields=('process', 'number'), name='llm_batch_numbered_once'), models.CheckConstraint(condition=models.Q(models.Q(('batch_id', ''), ('file_id', ''), ('state', 'PREPARING')), models.Q(('batch_id', ''), ('state', 'CREATING'), models.Q(('file_id', ''), _negated=True)), models.Q(('state__in', ['OPEN', 'COLLECTED']), models.Q(('batch_id', ''), _negated=True)), models.Q(('batch_id', ''), ('state', 'ABANDONED')), _connector='OR'), name='llm_batch_columns_fit_state'), models.UniqueConstraint(condition=models.Q(('state__in', ['PREPARING', 'CREATING'])), fields=('process',), name='llm_batch_one_in_the_making')],
             },
         ),
         migrations.CreateModel(
@@ -214,57 +217,5 @@ class Migration(migrations.Migration):
                 'ordering': ('-month', 'scope'),
                 'constraints': [models.UniqueConstraint(fields=('scope', 'month'), name='llm_spending_once_a_month')],
             },
-        ),
-        migrations.AddIndex(
-            model_name='llmprocess',
-            index=models.Index(fields=['status', '-created_at'], name='llm_process_by_status'),
-        ),
-        migrations.AddIndex(
-            model_name='llmprocess',
-            index=models.Index(fields=['scope', '-created_at'], name='llm_process_by_scope'),
-        ),
-        migrations.AddIndex(
-            model_name='llmprocess',
-            index=models.Index(fields=['-created_at'], name='llm_process_newest'),
-        ),
-        migrations.AddConstraint(
-            model_name='llmprocess',
-            constraint=models.CheckConstraint(condition=models.Q(('status__in', ['PENDING', 'RUNNING', 'WAITING', 'CANCELLING', 'COMPLETED', 'FAILED', 'CANCELLED'])), name='llm_process_status_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='llmprocess',
-            constraint=models.CheckConstraint(condition=models.Q(('strategy__in', ['sync', 'batch'])), name='llm_process_strategy_known'),
-        ),
-        migrations.AddConstraint(
-            model_name='llmprocess',
-            constraint=models.CheckConstraint(condition=models.Q(('scope', ''), _negated=True), name='llm_process_has_a_scope'),
-        ),
-        migrations.AddConstraint(
-            model_name='llmprocess',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('finished_at__isnull', False), ('status__in', ('COMPLETED', 'FAILED', 'CANCELLED'))), models.Q(models.Q(('status__in', ('COMPLETED', 'FAILED', 'CANCELLED')), _negated=True), ('finished_at__isnull', True)), _connector='OR'), name='llm_process_finished_when_ended'),
-        ),
-        migrations.AddConstraint(
-            model_name='llmprocess',
-            constraint=models.CheckConstraint(condition=models.Q(('consumed_at__isnull', True), ('status__in', ('COMPLETED', 'FAILED', 'CANCELLED')), _connector='OR'), name='llm_process_consumed_when_ended'),
-        ),
-        migrations.AddConstraint(
-            model_name='llmprocess',
-            constraint=models.CheckConstraint(condition=models.Q(('completed__gte', models.F('served')), ('total__gte', django.db.models.expressions.CombinedExpression(models.F('completed'), '+', models.F('failed')))), name='llm_process_counts_within_total'),
-        ),
-        migrations.AddConstraint(
-            model_name='llmprocess',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('status__in', ('COMPLETED', 'FAILED', 'CANCELLED')), _negated=True), models.Q(('reserved_nano', 0), ('reserved_tokens', 0), ('total', django.db.models.expressions.CombinedExpression(models.F('completed'), '+', models.F('failed')))), _connector='OR'), name='llm_process_settled_when_ended'),
-        ),
-        migrations.AddConstraint(
-            model_name='providerbatch',
-            constraint=models.UniqueConstraint(fields=('process', 'number'), name='llm_batch_numbered_once'),
-        ),
-        migrations.AddConstraint(
-            model_name='providerbatch',
-            constraint=models.CheckConstraint(condition=models.Q(models.Q(('batch_id', ''), ('file_id', ''), ('state', 'PREPARING')), models.Q(('batch_id', ''), ('state', 'CREATING'), models.Q(('file_id', ''), _negated=True)), models.Q(('state__in', ['OPEN', 'COLLECTED']), models.Q(('batch_id', ''), _negated=True)), models.Q(('batch_id', ''), ('state', 'ABANDONED')), _connector='OR'), name='llm_batch_columns_fit_state'),
-        ),
-        migrations.AddConstraint(
-            model_name='providerbatch',
-            constraint=models.UniqueConstraint(condition=models.Q(('state__in', ['PREPARING', 'CREATING'])), fields=('process',), name='llm_batch_one_in_the_making'),
         ),
     ]

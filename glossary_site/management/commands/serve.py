@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import IO, Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.db import connections, transaction
 from django.utils.translation import gettext as _
 
+from glossary_site.management.base import SiteCommand
 from glossary_site.people.services import create_first_administrator
 from glossary_site.processes.locks import try_lock
 from glossary_site.processes.preparation import (
@@ -35,10 +36,8 @@ def port_number(text: str) -> int:
     return int(text)
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Run the site: web and background workers, started again when they die."
-    # The web process runs into whatever these would find, and starting should be quick.
-    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("--host", default="127.0.0.1", help="address to listen on")

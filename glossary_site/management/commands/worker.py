@@ -3,16 +3,19 @@
 import socket
 from argparse import SUPPRESS, ArgumentParser
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from django.conf import settings
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 
 from glossary_site.jobs.keeper import main as keeper_main
 from glossary_site.jobs.pulse import watch_spawns
+from glossary_site.jobs.registry import discover
 from glossary_site.jobs.services.built_in import ensure_definitions
 from glossary_site.llm import sdk
+from glossary_site.management.base import SiteCommand
 from glossary_site.processes.broker import BrokerUnreachable, reachable_broker
 from glossary_site.processes.cluster import run_cluster
 from glossary_site.processes.companions import run_companion
@@ -32,10 +35,8 @@ from glossary_site.processes.watchdog import StartFailed, Ward, Watchdog
 ROLE = "worker"
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Run the background workers until stopped, and start them again when they die or hang."
-    # The web process finds what is wrong with pages; a worker should be there quickly.
-    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument(
@@ -63,13 +64,20 @@ class Command(BaseCommand):
             if ready_file:
                 ready_file.touch()
 
-        sdk.load()
+        load_before_forking()
         with own_directory(directory / "run", "worker-") as own:
             watchdog = Watchdog(wards(own, lane), stop=stop, on_ready=tell_ready)
             try:
                 watchdog.run()
             except StartFailed as error:
                 raise CommandError(str(error)) from error
+
+
+def load_before_forking() -> None:
+    """What is loaded once is shared by all processes of the worker."""
+    discover()
+    sdk.load()
+    import_module("jsonschema")
 
 
 def wards(directory: Path, only: str | None) -> list[Ward]:

@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -16,6 +16,7 @@ from glossary_site.durations import in_words
 from glossary_site.errors import Refusal
 from glossary_site.jobs.errors import Stopped
 from glossary_site.jobs.management.tables import NOTHING, relative, shortened, table
+from glossary_site.management.base import SiteCommand
 from indexing.api.serializers import IndexOverviewSerializer, IndexRequestSerializer
 from indexing.choices import RequestStatus
 from indexing.embedders.base import EmbedderUnavailable
@@ -35,7 +36,7 @@ ERROR_LENGTH = 80
 INTERRUPTED = 130
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Show how far the index of a project is, have it made anew, or try failures again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

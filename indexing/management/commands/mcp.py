@@ -5,13 +5,12 @@ from argparse import ArgumentParser
 from functools import partial
 from typing import Any
 
-from django.core.management.base import BaseCommand
-
+from glossary_site.management.base import SiteCommand
 from indexing.mcp.server import make_server
 from projects.management.acting import actor_named, add_actor_argument
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Speak the Model Context Protocol over standard input and output, so that an assistant can "
         "search and read the documents. It is started by the assistant; docs/mcp.md tells how."

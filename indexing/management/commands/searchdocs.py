@@ -6,12 +6,13 @@ from itertools import chain
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 from rest_framework.utils.encoders import JSONEncoder
 
 from glossary_site.errors import Refusal
 from glossary_site.jobs.management.tables import harmless
+from glossary_site.management.base import SiteCommand
 from indexing.api.serializers import SearchAnswerSerializer
 from indexing.choices import Freshness, Mode
 from indexing.management.targets import projects_meant
@@ -36,7 +37,7 @@ def some_depths(text: str) -> list[int]:
     return [int(part) for part in depths]
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Search the documents of a project, or of all. Put -- before a query that begins with a "
         "minus."

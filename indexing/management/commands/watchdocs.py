@@ -8,10 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.core.management.base import BaseCommand, CommandError, OutputWrapper
+from django.core.management.base import CommandError, OutputWrapper
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
+from glossary_site.management.base import SiteCommand
 from glossary_site.processes.stopping import StopSignals
 from indexing.folders.follower import Follower
 from indexing.folders.lease import Lease, LeaseLost, new_holder
@@ -72,7 +73,7 @@ class Asked:
         return self.is_set()
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Follow the documents below a folder: first what changed since last time, then every "
         "change as it happens, deletions and renames too, until Ctrl-C. Links are not followed; "

@@ -5,10 +5,11 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
+from glossary_site.management.base import SiteCommand
 from glossary_site.numbers import number_in
 from projects.access import visible_projects
 from projects.categories import check_category
@@ -20,7 +21,7 @@ from projects.terms.readings import LETTERS
 DEFAULT = "md"
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Write the published glossary of a project, or a part of it, to a file or to standard "
         "output. Without --format, the name of the file says which; else it is Markdown."

@@ -8,10 +8,11 @@ from typing import Any
 from unicodedata import normalize
 
 from django.core.exceptions import PermissionDenied, ValidationError
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
+from glossary_site.management.base import SiteCommand
 from projects.access import Action, Actor, project_for, visible_projects
 from projects.choices import Outcome
 from projects.intake.files import Rejected
@@ -24,7 +25,7 @@ EVERYTHING_REFUSED = 2
 PROGRESS_SECONDS = 0.2
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Import the documents below a folder into a project. Files that are there already become "
         "new versions where their text differs. Links are not followed; hidden folders and what "

@@ -3,15 +3,16 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
+from glossary_site.management.base import SiteCommand
 from projects.management.acting import actor_named, add_actor_argument
 from projects.sample.load import load_sample
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Load the sample project."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

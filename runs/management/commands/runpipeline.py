@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from django.core.exceptions import PermissionDenied
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
@@ -17,6 +17,7 @@ from glossary_site.errors import Refusal
 from glossary_site.jobs.overview import overview
 from glossary_site.llm.choices import ProviderKind
 from glossary_site.llm.providers import overriding
+from glossary_site.management.base import SiteCommand
 from indexing.management.targets import project_named
 from projects.access import Action, Actor
 from projects.exports.published import FORMATS
@@ -56,15 +57,13 @@ class Wish:
     follow: bool
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Run the pipeline on a project's documents and write the glossary that comes of it. Works "
         "in this process, beside a running site or without one. Without PROJECT, a temporary one "
         "is made of the folder and deleted at the end. Exit codes: 0 done, 1 failed, 2 wrong "
         "usage, 3 done with failures, 130 cancelled."
     )
-    # A large part of the site is not needed here, and starting should be quick.
-    requires_system_checks = []
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", nargs="?", metavar="PROJECT", help="its name or id")

@@ -19,20 +19,18 @@ from runs.pipeline.data import Candidate, SourceDocument
 from runs.services import asking
 from runs.services.asking import answered, finishing, note_failures
 from runs.services.rows import occurrences_to_store
+from runs.services.sizes import worth
 from runs.services.terms import snapshot_terms
 from runs.services.work import Work
 
 # Documents that are read between two looks at the database.
 TOGETHER = 20
-# How many terms a glossary of so much text is worth: enough for what is read, few enough to check.
-CHARACTERS_A_TERM = 400
-FEWEST, MOST = 40, 500
 COMMON_NOUN = "common_noun"
 
 
 def extract(work: Work) -> None:
     analyses = _read(work)
-    limit = work.options.limit or _worth(work.documents)
+    limit = work.options.limit or worth(sum(len(each.text) for each in work.documents))
     candidates = counted(rank(analyses, lists=work.lists, limit=limit), work.documents)
     work.session.check()
     names = {candidate.key: candidate.text for candidate in candidates}
@@ -51,11 +49,6 @@ def extract(work: Work) -> None:
         work.step.total = count
         work.step.save(update_fields=["total"])
         work.progress(count, count, lines=[work.line(f"{found} {changes}")])
-
-
-def _worth(documents: Sequence[SourceDocument]) -> int:
-    characters = sum(len(document.text) for document in documents)
-    return max(FEWEST, min(MOST, characters // CHARACTERS_A_TERM))
 
 
 def _read(work: Work) -> dict[int, DocumentAnalysis]:

@@ -5,7 +5,7 @@ from argparse import ArgumentParser
 from collections.abc import Callable
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from rest_framework.utils.encoders import JSONEncoder
@@ -25,12 +25,13 @@ from glossary_site.jobs.querysets import JobRunQuerySet
 from glossary_site.jobs.reasons import why
 from glossary_site.jobs.services.audit import Actor
 from glossary_site.jobs.services.runs import cancel_run, retry_run
+from glossary_site.management.base import SiteCommand
 
 NOTE_LENGTH = 60
 DEFAULT_LIMIT = 20
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "List background jobs, show one with its log, cancel some, or try them again."
 
     def add_arguments(self, parser: ArgumentParser) -> None:

@@ -4,7 +4,7 @@ import json
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext, pgettext
 from rest_framework.utils.encoders import JSONEncoder
@@ -18,9 +18,10 @@ from glossary_site.jobs.management.tables import relative, table
 from glossary_site.jobs.overview import Overview, WorkerLine, overview
 from glossary_site.jobs.services.audit import Actor
 from glossary_site.jobs.services.workers import drain_node
+from glossary_site.management.base import SiteCommand
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = (
         "Show the worker processes. `drain NODE` lets a node finish what it has in hand and take "
         "nothing new; `undrain NODE` puts it back to work."

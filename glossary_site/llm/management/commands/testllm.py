@@ -3,16 +3,17 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError
+from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
 from glossary_site.llm.connection import Outcome, test_connection
 from glossary_site.llm.providers import SITE, provider_for
+from glossary_site.management.base import SiteCommand
 
 MARKS = {Outcome.OK: "✓", Outcome.NOTE: "!", Outcome.FAILED: "✗"}
 
 
-class Command(BaseCommand):
+class Command(SiteCommand):
     help = "Test the connection to the language model of the site, or of one project."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
