@@ -21,7 +21,7 @@ INSTALL := $(PY) -m pip install --quiet --disable-pip-version-check --no-compile
 COMPILE := $(PY) -m compileall -qq -j 0 $(VENV)/lib || true
 
 .DEFAULT_GOAL := help
-.PHONY: help install run test test-scaled fuzz test-real-llm install-minilm lint style types checks test-modules format messages lock shell bench chaos collection-chaos clean
+.PHONY: help install run test races test-scaled fuzz test-real-llm install-minilm lint style types checks test-modules format messages lock shell bench chaos collection-chaos clean
 
 help: ## list the commands
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-17s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,14 +32,17 @@ run: install ## start the site and its worker (PORT=8123 DATA=/some/dir HOST=0.0
 	@exec $(PY) manage.py serve --host $(HOST) --port $(PORT)
 
 # Many tests start processes: without compiled modules each would compile the whole site anew.
-test test-scaled: export PYTHONDONTWRITEBYTECODE =
+test races test-scaled: export PYTHONDONTWRITEBYTECODE =
 
 # mypy keeps one core busy; the other one checks the rest and compiles the tests.
 test: $(VENV)/dev-ready $(CATALOGUES) ## set up, then lint, types, checks and the tests
 	@$(MAKE) --no-print-directory --jobs=2 lint test-modules
-	$(PY) -m pytest -n $(WORKERS) --dist loadgroup
+	$(PY) -m pytest -n $(WORKERS) --dist loadgroup -m "not races"
 
-test-scaled: $(VENV)/dev-ready $(CATALOGUES) ## the same tests; wants DATABASE_URL and REDIS_URL
+races: $(VENV)/dev-ready $(CATALOGUES) ## the tests that race hundreds of processes, or kill them
+	$(PY) -m pytest -n 2 -m races
+
+test-scaled: $(VENV)/dev-ready $(CATALOGUES) ## all of these tests; wants DATABASE_URL and REDIS_URL
 	@test -n "$(DATABASE_URL)" -a -n "$(REDIS_URL)" || { echo "Set DATABASE_URL and REDIS_URL first, or use .ci/run, which starts both servers."; exit 1; }
 	$(PY) -m pytest -n $(WORKERS) --dist loadgroup
 

@@ -1,3 +1,5 @@
+import gc
+
 import pytest
 from django.test import Client
 from rest_framework.test import APIClient
@@ -8,6 +10,13 @@ from indexing.vectors.cache import cache
 from projects.choices import Role
 from projects.models import Project
 from tests import factories
+
+
+def pytest_collection_finish() -> None:
+    """All that is loaded now stays: to look through it for garbage again and again takes long."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(50_000)
 
 
 @pytest.fixture(autouse=True)

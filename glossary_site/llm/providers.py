@@ -76,6 +76,12 @@ def overridden() -> bool:
     return _instead is not None
 
 
+def models_are_asked() -> bool:
+    """Whether anybody here asks more than the built-in engine."""
+    rows = Provider.objects.filter(enabled=True).exclude(kind=ProviderKind.BUILTIN)
+    return from_environment().kind != ProviderKind.BUILTIN or rows.exists()
+
+
 def provider_for(scope: str) -> ProviderConfig:
     if _instead is not None:
         return _instead

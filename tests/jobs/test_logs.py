@@ -278,6 +278,7 @@ class TestMoving:
         assert not gone_shelf.exists()
 
 
+@pytest.mark.races
 @pytest.mark.xdist_group("jobs")
 def test_a_kill_at_any_instant_loses_no_line_and_doubles_none(tmp_path):
     settings = "tests.work.settings"

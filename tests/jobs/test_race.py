@@ -8,7 +8,7 @@ import pytest
 from glossary_site.env import ROOT
 from tests.site.running import PATIENCE, migrated_site
 
-pytestmark = pytest.mark.xdist_group("jobs")
+pytestmark = [pytest.mark.xdist_group("jobs"), pytest.mark.races]
 
 RACERS = 200
 

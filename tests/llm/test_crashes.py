@@ -23,6 +23,7 @@ print(json.dumps(process.facts() | {{"rows": LLMJob.objects.count()}}))
 """
 
 
+@pytest.mark.races
 @pytest.mark.parametrize(("strategy", "seed"), [("sync", 4), ("batch", 7)])
 def test_a_kill_at_any_instant_loses_nothing_and_pays_nothing_twice(tmp_path, strategy, seed):
     with migrated_site(tmp_path / "data", DJANGO_SETTINGS_MODULE=SETTINGS) as site:

@@ -6,7 +6,7 @@ import pytest
 from glossary_site.env import ROOT
 from tests.site.running import PATIENCE, migrated_site
 
-pytestmark = pytest.mark.xdist_group("jobs")
+pytestmark = [pytest.mark.xdist_group("jobs"), pytest.mark.races]
 
 
 def test_a_kill_at_any_instant_pays_for_nothing_twice_and_keeps_nothing_back(tmp_path):

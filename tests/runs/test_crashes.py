@@ -8,7 +8,7 @@ import pytest
 from glossary_site.env import ROOT
 from tests.site.running import migrated_site
 
-pytestmark = [pytest.mark.xdist_group("jobs"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("jobs"), pytest.mark.races, pytest.mark.timeout(300)]
 
 
 def test_the_same_glossary_comes_out_and_nothing_is_paid_twice(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 from glossary_site.env import ROOT
 from tests.site.running import migrated_site
 
-pytestmark = [pytest.mark.xdist_group("jobs"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("jobs"), pytest.mark.races, pytest.mark.timeout(300)]
 
 ROUNDS = 1000
 

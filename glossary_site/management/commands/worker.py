@@ -15,6 +15,7 @@ from glossary_site.jobs.pulse import watch_spawns
 from glossary_site.jobs.registry import discover
 from glossary_site.jobs.services.built_in import ensure_definitions
 from glossary_site.llm import sdk
+from glossary_site.llm.providers import models_are_asked
 from glossary_site.management.base import SiteCommand
 from glossary_site.processes.broker import BrokerUnreachable, reachable_broker
 from glossary_site.processes.cluster import run_cluster
@@ -76,8 +77,9 @@ class Command(SiteCommand):
 def load_before_forking() -> None:
     """What is loaded once is shared by all processes of the worker."""
     discover()
-    sdk.load()
     import_module("jsonschema")
+    if models_are_asked():
+        sdk.load()
 
 
 def wards(directory: Path, only: str | None) -> list[Ward]:
