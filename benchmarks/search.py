@@ -12,7 +12,8 @@ had without installing anything:
         maint-guide maint-guide-ja manpages manpages-ja
     for package in *.deb; do dpkg-deb -x "$package" manuals; done
 
-A process stores documents and indexes them up to each size; others search. Rates are given by the
+A process stores documents and indexes them up to each size, and on SQLite a bare script does so
+with the same texts; others search. Rates are given by the
 clock and by the processor time of the process: on a busy machine the second says more. The scaled
 mode runs with DATABASE_URL and REDIS_URL set; what the database server does is not in its
 processor time. All libraries are held to one thread, ours and those of the peers.
@@ -142,6 +143,14 @@ def index(
     )
 
 
+def bare(site: Site, corpus: Corpus, first: int, end: int, table: Table) -> None:
+    """The same texts through a script that does nothing else, for the ratio."""
+    with tempfile.TemporaryDirectory() as folder:
+        seen = child(site, "search_bare", corpus.documents, first, end - first, folder)
+    rates = [f"{seen['ours'] / seen[key]:.0f}" for key in ("seconds", "processor")]
+    table.add("a script with the same packages", seen["ours"], *rates, rates[1], "", "", "")
+
+
 def search(
     site: Site, corpus: Corpus, size: int, table: Table, options: argparse.Namespace
 ) -> None:
@@ -222,6 +231,8 @@ def measure(mode: str, corpus: Corpus, options: argparse.Namespace) -> None:
     with a_site(mode) as site:
         for size, (first, end) in zip(corpus.sizes, steps, strict=True):
             index(site, corpus, first, end, indexing, "words and vectors")
+            if mode == "embedded":
+                bare(site, corpus, first, end, indexing)
             search(site, corpus, size, searching, options)
         cold(site, corpus, starting)
         if options.starts:
