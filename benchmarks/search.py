@@ -231,7 +231,7 @@ def measure(mode: str, corpus: Corpus, options: argparse.Namespace) -> None:
     with a_site(mode) as site:
         for size, (first, end) in zip(corpus.sizes, steps, strict=True):
             index(site, corpus, first, end, indexing, "words and vectors")
-            if mode == "embedded":
+            if mode == "embedded" and (first, end) != steps[-1]:
                 bare(site, corpus, first, end, indexing)
             search(site, corpus, size, searching, options)
         cold(site, corpus, starting)

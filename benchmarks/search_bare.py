@@ -74,7 +74,7 @@ class Script:
         (halves,) = load_file(package / WEIGHTS).values()
         self._table = halves.astype(np.float32)
         self._tokenizer = Tokenizer.from_file(str(package / TOKENIZER))
-        self._sudachi = Dictionary().create(SplitMode.A)
+        self._sudachi = Dictionary().tokenizer(SplitMode.A)
         self._parser = MarkdownIt("commonmark").enable("table")
 
     def index(self, texts: Iterator[str]) -> int:

@@ -1,3 +1,4 @@
+import re
 import threading
 
 import pytest
@@ -65,6 +66,17 @@ def test_any_text_gives_clean_words_and_the_same_with_their_places(text):
 @given(st.text(st.sampled_from("のサーバー検索ｻﾞ①㍿abcXY0.-_'’+# \n\u00ad\u200b")))
 def test_words_with_their_places_are_the_same_words(text):
     assert [word for span in spans_of(text) for word in span.words] == words_of(text)
+
+
+@given(ANYTHING)
+def test_what_is_passed_over_has_nothing_that_is_wanted(text):
+    """Looking for it in the whole text at once finds what looking at each word finds."""
+    wanted = re.compile("検|サ|x|b")
+    spans = list(spans_of(text))
+    close = [span for span in spans_of(text, wanted) if span.words]
+    assert [span for span in spans if span in close] == close
+    missed = [span for span in spans if span not in close]
+    assert not any(wanted.search(word) for span in missed for word in span.words)
 
 
 def test_a_query_finds_itself_in_any_surroundings():
