@@ -19,6 +19,7 @@ from projects.document_facts import FACTS, Cell, facts_of_many
 from projects.models import Document, Project
 from projects.services.documents import delete_documents, rename_document
 from projects.views.document_forms import RenameForm
+from projects.views.folders import folders_of
 from projects.views.pages import project_context
 
 COLUMNS = [
@@ -90,7 +91,7 @@ def rename(request: HttpRequest, project_id: int, document_id: int) -> HttpRespo
                 messages.success(request, _("Renamed to “%(path)s”.") % {"path": document.path})
             return redirect(document)
     context = project_context(request, project, "documents")
-    context |= {"document": document, "form": form}
+    context |= {"document": document, "form": form, "folders": folders_of(document.path)}
     return render(request, "documents/rename.html", context, status=422 if sent else 200)
 
 

@@ -15,8 +15,8 @@ from projects.document_facts import notes_of
 from projects.models import Document, DocumentVersion
 from projects.rendering.diff import compare
 from projects.views.documents import document_of
+from projects.views.folders import folders_of
 from projects.views.pages import project_context
-from projects.views.reader import folders_of
 
 COLUMNS = [
     Column("version", _("Version"), order_by="number", kind="time"),

@@ -25,6 +25,7 @@ from projects.rendering.markdown import render as render_markdown
 from projects.rendering.passage import Passage, passage_in
 from projects.views.document_forms import RenameForm
 from projects.views.documents import document_of
+from projects.views.folders import folders_of
 from projects.views.pages import project_context
 
 # More headings than this are no overview any more: the deepest are left out first.
@@ -37,14 +38,6 @@ HASH = re.compile(r"[0-9a-f]{8,64}")
 class TocNode:
     entry: TocEntry
     children: list["TocNode"] = field(default_factory=list)
-
-
-@dataclass(frozen=True)
-class Folder:
-    """A step of the breadcrumb: its name, and what to filter the list by."""
-
-    name: str
-    path: str
 
 
 @require_safe
@@ -178,11 +171,6 @@ def language_of(text: str) -> str:
     if kana * 20 > len(letters):
         return "ja"
     return "en" if latin * 5 > len(letters) * 4 else ""
-
-
-def folders_of(path: str) -> list[Folder]:
-    parts = path.split("/")[:-1]
-    return [Folder(name, "/".join(parts[: i + 1]) + "/") for i, name in enumerate(parts)]
 
 
 def _neighbours(document: Document) -> Any:
