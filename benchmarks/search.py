@@ -252,7 +252,12 @@ def main() -> None:
     parser.add_argument("--sizes", default="1000,10000,100000")
     parser.add_argument("--modes", type=names, default=[], help="embedded, scaled")
     parser.add_argument("--peers", type=names, default=["lancedb", "tantivy", "fts5"])
-    parser.add_argument("--queries", type=int, default=100, help="of each kind, 200 at most")
+    parser.add_argument(
+        "--queries",
+        type=int,
+        default=100,
+        help="of each kind, 100 at most: the rest of 200 are asked before",
+    )
     parser.add_argument("--starts", type=int, default=40, help="texts to wait for; 0: none")
     parser.add_argument("--from", dest="source", type=Path)
     options = parser.parse_args()

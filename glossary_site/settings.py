@@ -175,8 +175,9 @@ EMBEDDING_MODEL = env.str(
     "text-embedding-3-small",
     validate=validate.Length(min=1, max=150),
 )
-# Vectors that a process keeps at hand, of all projects together.
+# Vectors, and places of frequent words, that a process keeps at hand, of all projects together.
 VECTOR_CACHE_MB = env.int("GLOSSARY_VECTOR_CACHE_MB", 512, validate=POSITIVE)
+WORD_CACHE_MB = env.int("GLOSSARY_WORD_CACHE_MB", 64, validate=POSITIVE)
 # Folders below which projects may follow one; empty: none.
 FOLDER_ROOTS = env.list("GLOSSARY_FOLDER_ROOTS", [], subcast=Path)
 # For disks that do not report changes: look through the folders instead.

@@ -5,6 +5,7 @@ from django.test import Client
 from rest_framework.test import APIClient
 
 from glossary_site.people.services import create_token
+from indexing.lexical.keeping import keeper
 from indexing.vectors import pgvector
 from indexing.vectors.cache import cache
 from projects.choices import Role
@@ -20,9 +21,10 @@ def pytest_collection_finish() -> None:
 
 
 @pytest.fixture(autouse=True)
-def no_vectors_at_hand():
-    """Those of the test before are of other projects that had the same numbers."""
+def nothing_at_hand():
+    """Vectors and words of the test before are of other projects that had the same numbers."""
     cache.clear()
+    keeper.clear()
     pgvector.server.look_again()
 
 

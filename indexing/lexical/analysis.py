@@ -92,19 +92,12 @@ def spans_of(text: str, wanted: re.Pattern[str] | None = None) -> Iterator[Span]
     passed over, with an empty span in their place: looking closely is what takes the time."""
     normal, places = _normal_with_places(text)
     runs = _ASCII_RUNS if normal.isascii() else _RUNS
-    hits = _hits(normal, wanted) if wanted else None
-    hit, is_passing = -1, False
-    for run in runs.finditer(normal):
+    found = _runs_with(wanted, normal, runs) if wanted else runs.finditer(normal)
+    for run in found:
+        if run is None:
+            yield _PASSED_OVER
+            continue
         start, end = run.span()
-        if hits is not None:
-            while hit < start:
-                hit = next(hits, len(normal))
-            if hit >= end:
-                if not is_passing:
-                    yield _PASSED_OVER
-                is_passing = True
-                continue
-            is_passing = False
         if not is_japanese(run[0]):
             yield Span(places[start], _end(places, start, end), tuple(_known[run[0]].split()))
             continue
@@ -112,6 +105,25 @@ def spans_of(text: str, wanted: re.Pattern[str] | None = None) -> Iterator[Span]
             end = start + len(surface)
             yield Span(places[start], _end(places, start, end), (_japanese_word(surface),))
             start = end
+
+
+def _runs_with(
+    wanted: re.Pattern[str], normal: str, runs: re.Pattern[str]
+) -> Iterator[re.Match[str] | None]:
+    """Those in which something wanted begins; None for those between them."""
+    done = 0
+    for hit in _hits(normal, wanted):
+        if hit < done:
+            continue
+        # No run has a space in it.
+        start = max(normal.rfind(" ", done, hit), normal.rfind("\n", done, hit), done - 1) + 1
+        run = next(run for run in runs.finditer(normal, start) if run.end() > hit)
+        if runs.search(normal, done, run.start()):
+            yield None
+        yield run
+        done = run.end()
+    if runs.search(normal, done):
+        yield None
 
 
 def _hits(normal: str, wanted: re.Pattern[str]) -> Iterator[int]:

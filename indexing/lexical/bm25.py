@@ -19,10 +19,12 @@ Floats = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Totals:
-    """Of all sections that are searched."""
+    """Of all sections that are searched. Every change but a deletion raises the generation; a
+    deletion leaves fewer sections."""
 
     sections: int
     words: int
+    generation: int = 0
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,16 @@ def numbers(values: list[int]) -> Numbers:
 
 
 NOWHERE = Postings(numbers([]), numbers([]), numbers([]))
+
+
+def packed(postings: Postings) -> Numbers:
+    """A section, its hits and its length in eight bytes."""
+    entries = postings.sections << 2 * LENGTH_BITS | postings.hits << LENGTH_BITS
+    return entries | postings.lengths
+
+
+def unpacked(entries: Numbers) -> Postings:
+    return Postings(entries >> 2 * LENGTH_BITS, entries >> LENGTH_BITS & LONGEST, entries & LONGEST)
 
 
 def grouped(documents: Numbers, weights: Numbers) -> Postings:

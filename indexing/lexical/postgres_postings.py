@@ -13,13 +13,14 @@ from indexing.lexical.bm25 import (
     Totals,
     grouped,
     numbers,
+    unpacked,
 )
 from indexing.lexical.lengths import HEADING_WEIGHT, LENGTH_BITS, LONGEST
 from indexing.lexical.postgres_schema import POSTING, TALLY
 
 _LAST = "\U0010ffff"
-# A section, its hits and its length in eight bytes, one after the other: numpy takes them as they
-# are, and no row has to become a Python object.
+# As `bm25.packed` has them, one after the other: numpy takes them as they are, and no row has to
+# become a Python object.
 _PACKED = f"""
     string_agg(
         int8send((section_id << {2 * LENGTH_BITS}) | (hits::bigint << {LENGTH_BITS}) | length),
@@ -35,14 +36,16 @@ class PostgresPostings:
         self._projects = list(project_ids)
 
     def totals(self) -> Totals:
-        ((sections, words),) = self._rows(
+        ((sections, words, generation),) = self._rows(
             f"""
-            SELECT coalesce(sum(sections), 0), coalesce(sum(words), 0)
+            SELECT coalesce(sum(sections), 0), coalesce(sum(words), 0),
+                (SELECT sum(generation) FROM indexing_projectindex WHERE project_id = ANY(%s))
             FROM {TALLY} WHERE project_id = ANY(%s)
             """,  # noqa: S608
             self._projects,
+            self._projects,
         )
-        return Totals(int(sections), int(words))
+        return Totals(int(sections), int(words), int(generation or 0))
 
     def frequencies(self, words: Sequence[str]) -> list[int]:
         rows = self._each(f"SELECT count(*) FROM {_OF_TERM}", words)  # noqa: S608
@@ -50,7 +53,7 @@ class PostgresPostings:
 
     def of_words(self, words: Sequence[str]) -> list[Postings]:
         rows = self._each(f"SELECT {_PACKED} FROM {_OF_TERM}", words)  # noqa: S608
-        return [_unpacked(packed) for (packed,) in rows]
+        return [unpacked(_int64(packed)) for (packed,) in rows]
 
     def of_frequent(self, word: str) -> Postings:
         return self.of_words([word])[0]
@@ -68,7 +71,7 @@ class PostgresPostings:
             prefix + _LAST,
             most,
         )
-        each = _unpacked(packed)
+        each = unpacked(_int64(packed))
         # A section may have several words that begin so.
         return (
             grouped(each.sections << LENGTH_BITS | each.lengths, each.hits),
@@ -165,8 +168,3 @@ class PostgresPostings:
 
 def _int64(packed: bytes | None) -> Numbers:
     return np.frombuffer(packed or b"", dtype=">i8").astype(np.int64)
-
-
-def _unpacked(packed: bytes | None) -> Postings:
-    entries = _int64(packed)
-    return Postings(entries >> 2 * LENGTH_BITS, entries >> LENGTH_BITS & LONGEST, entries & LONGEST)

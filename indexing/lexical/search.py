@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from indexing.lexical.analysis import is_japanese
 from indexing.lexical.bm25 import Floats, Numbers, Postings, Totals, added, numbers, scores
+from indexing.lexical.keeping import Scope, keeper
 from indexing.lexical.postgres_postings import PostgresPostings
 from indexing.lexical.query import Query
 from indexing.lexical.sqlite_postings import SqlitePostings
@@ -84,9 +85,10 @@ def find(
     if totals.sections < 1 or totals.words < 1:
         return Found({}, 0, True)
     evidence = _Evidence()
+    scope = Scope(str(connection.settings_dict["NAME"]), projects, totals)
     for phrase in query.phrases:
-        _add_phrase(index, phrase, projects, totals, evidence)
-    _add_words(index, query.words, projects, totals, evidence)
+        _add_phrase(index, phrase, scope, evidence)
+    _add_words(index, query.words, scope, evidence)
     for prefix in query.prefixes:
         _add_prefix(index, prefix, totals, evidence)
     begun = dict.fromkeys(_begun(index, beginning) for beginning in query.unfinished)
@@ -117,14 +119,8 @@ def _index(projects: Sequence[int]) -> Index:
     return PostgresPostings(connection, projects)
 
 
-def _add_words(
-    index: Index,
-    words: Sequence[str],
-    projects: tuple[int, ...],
-    totals: Totals,
-    evidence: _Evidence,
-) -> None:
-    counts = _frequencies(index, words, projects, totals)
+def _add_words(index: Index, words: Sequence[str], scope: Scope, evidence: _Evidence) -> None:
+    counts = _frequencies(index, words, scope)
     there = sorted((count, word) for word, count in counts.items() if count)
     if len(there) > MOST_WORDS:
         evidence.notices.append(
@@ -136,31 +132,41 @@ def _add_words(
     for count, word in there[:MOST_WORDS]:
         postings += count
         # What a third of many sections have hardly tells them apart.
-        says_nothing = count >= _FREQUENT and 3 * count > totals.sections
+        says_nothing = count >= _FREQUENT and 3 * count > scope.totals.sections
         if chosen and (postings > MOST_POSTINGS or says_nothing):
             break
         chosen.append(word)
     if len(chosen) < len(there):
         evidence.exact = False
-    for found in _read(index, chosen, counts):
-        evidence.parts.append((found.sections, scores(found, totals)))
+    for found in _read(index, chosen, counts, scope):
+        evidence.parts.append((found.sections, scores(found, scope.totals)))
 
 
-def _read(index: Index, words: Sequence[str], counts: dict[str, int]) -> list[Postings]:
-    if len(words) == 1 and counts[words[0]] > MOST_POSTINGS:
-        return [index.of_frequent(words[0])]
-    return index.of_words(words)
+def _read(
+    index: Index, words: Sequence[str], counts: dict[str, int], scope: Scope
+) -> list[Postings]:
+    """From the database, but for what is at hand."""
+    found = {word: postings for word in words if (postings := keeper.get(scope, word))}
+    missing = [word for word in words if word not in found]
+    if len(words) == 1 and missing and counts[words[0]] > MOST_POSTINGS:
+        read = [index.of_frequent(words[0])]
+    else:
+        read = index.of_words(missing)
+    for word, postings in zip(missing, read, strict=True):
+        keeper.put(scope, word, postings)
+        found[word] = postings
+    return [found[word] for word in words]
 
 
-def _frequencies(
-    index: Index, words: Sequence[str], projects: tuple[int, ...], totals: Totals
-) -> dict[str, int]:
+def _frequencies(index: Index, words: Sequence[str], scope: Scope) -> dict[str, int]:
     """In how many sections each word is: for the most frequent, in how many it was lately."""
-    database = str(connection.settings_dict["NAME"])
+    database, projects, totals = scope
     counts: dict[str, int] = {}
     for word in words:
         count, sections = _frequent.get((database, projects, word), (0, 0))
-        if count and abs(sections - totals.sections) * 10 <= sections:
+        if not count or abs(sections - totals.sections) * 10 > sections:
+            count = keeper.count(scope, word)
+        if count:
             counts[word] = count
     unknown = [word for word in words if word not in counts]
     for word, count in zip(unknown, index.frequencies(unknown), strict=True):
@@ -189,19 +195,13 @@ def _begun(index: Index, beginning: str) -> str | None:
     return None
 
 
-def _add_phrase(
-    index: Index,
-    phrase: Sequence[str],
-    projects: tuple[int, ...],
-    totals: Totals,
-    evidence: _Evidence,
-) -> None:
+def _add_phrase(index: Index, phrase: Sequence[str], scope: Scope, evidence: _Evidence) -> None:
     if len(phrase) == 1:
-        (found,) = _read(index, phrase, _frequencies(index, phrase, projects, totals))
+        (found,) = _read(index, phrase, _frequencies(index, phrase, scope), scope)
     else:
         found, complete = index.of_phrase(phrase, MOST_PHRASE_SECTIONS)
         evidence.exact &= complete
-    evidence.parts.append((found.sections, scores(found, totals)))
+    evidence.parts.append((found.sections, scores(found, scope.totals)))
     evidence.required.append(found.sections)
 
 

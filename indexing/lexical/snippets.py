@@ -8,6 +8,7 @@ import re
 from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
@@ -105,7 +106,7 @@ def _matches(content: str, query: Query) -> list[_Match]:
     # What was read last, as far back as the longest phrase goes.
     longest = max(map(len, phrases), default=0)
     recent: deque[tuple[str, int, int]] = deque(maxlen=longest)
-    for start, end, words in spans_of(content, _wanted([*parts, *prefixes], phrases)):
+    for start, end, words in spans_of(content, _wanted((*parts, *prefixes), phrases)):
         if not words:
             recent.clear()
         for word in words:
@@ -137,7 +138,8 @@ def _phrases_at_end(
             yield _Match(tail[0][1], tail[-1][2], number)
 
 
-def _wanted(words: list[str], phrases: Sequence[tuple[str, ...]]) -> re.Pattern[str]:
+@lru_cache(maxsize=64)
+def _wanted(words: tuple[str, ...], phrases: tuple[tuple[str, ...], ...]) -> re.Pattern[str]:
     """What a run must have for a closer look: a Japanese word, or the beginning of another one,
     whose end the stemmer may have changed."""
     every = {*words, *(word for phrase in phrases for word in phrase)}
@@ -146,8 +148,9 @@ def _wanted(words: list[str], phrases: Sequence[tuple[str, ...]]) -> re.Pattern[
 
 
 def _beginning(word: str) -> str:
-    # "dying" and "die" are one word, and so are the two that are like it.
-    return word[:1] if word in ("die", "lie", "tie") else word[:2]
+    # "dying" and "die" are one word, and so are those like it. Of all others no more than the last
+    # letter is changed.
+    return word[:1] if word[1:] == "ie" else word[: max(2, len(word) - 1)]
 
 
 def _window(content: str, matches: list[_Match], length: int) -> tuple[int, int]:

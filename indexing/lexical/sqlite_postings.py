@@ -30,14 +30,16 @@ class SqlitePostings:
         self._projects = project_ids
 
     def totals(self) -> Totals:
-        sections, words = self._row(
+        sections, words, generation = self._row(
             f"""
-            SELECT coalesce(sum(sections), 0), coalesce(sum(words), 0) FROM {TALLY}
-            WHERE project_id IN (SELECT value FROM json_each(%s))
+            WITH wanted AS (SELECT value FROM json_each(%s))
+            SELECT coalesce(sum(sections), 0), coalesce(sum(words), 0),
+                (SELECT sum(generation) FROM indexing_projectindex WHERE project_id IN wanted)
+            FROM {TALLY} WHERE project_id IN wanted
             """,  # noqa: S608
             json.dumps(list(self._projects)),
         )
-        return Totals(sections, words)
+        return Totals(sections, words, generation or 0)
 
     def frequencies(self, words: Sequence[str]) -> list[int]:
         one = f"coalesce((SELECT doc FROM {FREQUENCY} WHERE term = %s), 0)"  # noqa: S608

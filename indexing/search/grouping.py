@@ -4,10 +4,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from indexing.models import Section
+from indexing.search.rows import rows_of
 
 # How many levels of headings there are.
 DEEPEST = 6
+_NODES = "SELECT id, document_id, number, depth, parent_id FROM indexing_section WHERE id IN {ids}"
 
 
 @dataclass(frozen=True)
@@ -82,16 +83,7 @@ def _nodes(section_ids: Iterable[int], *, ancestors: bool) -> dict[int, _Node]:
     for _level in range(DEEPEST + 1):
         if not missing:
             break
-        # In no order: that of the model would bring the documents in.
-        rows = (
-            Section.objects.filter(pk__in=missing)
-            .order_by()
-            .values_list("pk", "document_id", "number", "depth", "parent_id")
-        )
-        nodes |= {
-            pk: _Node(document_id, number, depth, parent_id)
-            for pk, document_id, number, depth, parent_id in rows
-        }
+        nodes |= {pk: _Node(*node) for pk, *node in rows_of(_NODES, missing)}
         parents = {node.parent_id for node in nodes.values() if node.parent_id is not None}
         missing = parents - nodes.keys() if ancestors else set()
     return nodes

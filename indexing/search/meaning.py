@@ -15,11 +15,16 @@ from indexing.embedders.registry import embedder_chosen, embedder_of_key
 from indexing.models import ProjectIndex
 from indexing.search.mixing import Neighbours
 from indexing.search.options import SearchOptions
+from indexing.search.rows import rows_of
 from indexing.vectors.search import near
 
 logger = logging.getLogger(__name__)
 
 QUERIES_KEPT = 256
+_SERVING = """
+    SELECT project_id, serving_embedder, generation FROM indexing_projectindex
+    WHERE project_id IN {ids}
+"""
 
 
 @dataclass(frozen=True)
@@ -101,20 +106,18 @@ def neighbours_of(
     aims: Sequence[Aim], *, documents: Sequence[int] | None, limit: int, also: Iterable[int]
 ) -> list[Neighbours]:
     """Inside the snapshot. Projects whose embedder changed meanwhile are left to their words."""
-    indexes = {
-        index.pk: index
-        for index in ProjectIndex.objects.filter(pk__in=[a.project_id for a in aims])
-    }
+    rows = rows_of(_SERVING, [aim.project_id for aim in aims])
+    indexes = {pk: (embedder, generation) for pk, embedder, generation in rows}
     found = []
     for aim in aims:
-        index = indexes.get(aim.project_id)
-        if index is None or index.serving_embedder != aim.embedder:
+        embedder, generation = indexes.get(aim.project_id, ("", 0))
+        if embedder != aim.embedder:
             continue
         cosines = near(
             aim.vector,
             project_id=aim.project_id,
             embedder=aim.embedder,
-            generation=index.generation,
+            generation=generation,
             documents=documents,
             limit=limit,
             also=also,

@@ -10,19 +10,17 @@ import re
 import threading
 from collections import OrderedDict
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import NamedTuple
-from uuid import UUID
 
-from django.db.models import OuterRef, QuerySet, Subquery
 from django.db.models.functions import Left, Length
 from django.utils.text import Truncator
 
 from indexing.lexical.query import Query
 from indexing.search.names import Names, Row
 from indexing.search.options import EntryAsked, TermHere
+from indexing.search.rows import rows_of
 from indexing.sections.sentences import sentence_ends
-from projects.models import EntryRevision, GlossaryEntry, Project
+from projects.models import GlossaryEntry
 from projects.models.terms import TERM_LENGTH
 
 MOST_TERMS = 5
@@ -58,7 +56,16 @@ class Text(NamedTuple):
 
 # The newest revision of a glossary. Its number alone would do in one database; with the batch,
 # which is random, a database that was put back to an earlier time does not look like a later one.
-Stamp = tuple[int, UUID]
+# (A UUID, as the database has it.)
+Stamp = tuple[int, object]
+_STAMPS = """
+    SELECT newest.project_id, newest.id, newest.batch
+    FROM projects_project project
+    JOIN projects_entryrevision newest ON newest.id = (
+        SELECT max(id) FROM projects_entryrevision WHERE project_id = project.id
+    )
+    WHERE project.id IN {ids}
+"""
 
 
 class _Kept(NamedTuple):
@@ -101,18 +108,8 @@ glossaries = Glossaries()
 
 
 def _stamps(project_ids: Iterable[int]) -> dict[int, Stamp]:
-    rows = _newest().filter(pk__in=set(project_ids))
-    # No revision, no entry.
-    return {pk: (revision, batch) for pk, revision, batch in rows if revision and batch}
-
-
-@cache
-def _newest() -> QuerySet[Project, tuple[int, int | None, UUID | None]]:
-    """Put together once: that takes longer than the database does."""
-    newest = EntryRevision.objects.filter(project=OuterRef("pk")).order_by("-pk")
-    return Project.objects.order_by().values_list(
-        "pk", Subquery(newest.values("pk")[:1]), Subquery(newest.values("batch")[:1])
-    )
+    """No revision, no entry."""
+    return {pk: (revision, batch) for pk, revision, batch in rows_of(_STAMPS, set(project_ids))}
 
 
 def _read(project_ids: Iterable[int]) -> dict[int, Names]:

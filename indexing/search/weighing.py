@@ -9,11 +9,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from indexing.lexical.query import Query
-from indexing.models import Section
 from indexing.search.mixing import Neighbours, Scores
+from indexing.search.rows import rows_of
 
 # A score by words (BM25) that is neither much nor little.
 USUAL_SCORE = 24.0
+_WORDS = "SELECT heading_words, words FROM indexing_section WHERE id IN {ids}"
 
 
 def weighed(neighbours: Sequence[Neighbours], words: Scores, query: Query) -> Sequence[Neighbours]:
@@ -41,6 +42,7 @@ def share_of_words(query: Query, section_id: int) -> float:
     asked = set(query.words).difference(query.unfinished)
     if not asked:
         return 1.0
-    rows = Section.objects.filter(pk=section_id).order_by().values_list("heading_words", "words")
-    there = {word for texts in rows for text in texts for word in text.split()}
+    there = {
+        word for texts in rows_of(_WORDS, [section_id]) for text in texts for word in text.split()
+    }
     return len(asked & there) / len(asked)

@@ -2,11 +2,13 @@ import re
 import time
 
 import pytest
+import Stemmer
+import wordfreq
 from hypothesis import given
 from hypothesis import strategies as st
 
 from indexing.lexical.query import parse
-from indexing.lexical.snippets import snippet
+from indexing.lexical.snippets import _beginning, snippet
 from tests.indexing.lexical.test_query import QUERIES
 
 MARKDOWN = """# Notes
@@ -124,3 +126,11 @@ def test_hostile_texts_take_no_time(text):
     started = time.perf_counter()
     snippet(text + " tide", parse("tide x"), length=5000)
     assert time.perf_counter() - started < 5
+
+
+def test_a_word_begins_as_its_stem_does():
+    """But for the last letter of the stem: that is how words are found in a text at once."""
+    stemmer = Stemmer.Stemmer("english")
+    words = [word for word in wordfreq.top_n_list("en", 100_000) if word[0] != "'"]
+    assert len(words) > 99_000
+    assert [word for word in words if not word.startswith(_beginning(stemmer.stemWord(word)))] == []
