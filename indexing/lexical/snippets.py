@@ -9,6 +9,8 @@ from collections import deque
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import islice
+from typing import NamedTuple
 
 from django.utils.html import escape
 from django.utils.safestring import SafeString, mark_safe
@@ -66,8 +68,7 @@ class Snippet:
     has_match: bool
 
 
-@dataclass(frozen=True)
-class _Match:
+class _Match(NamedTuple):
     start: int
     end: int
     # Which part of the query: matches of one part count once.
@@ -160,11 +161,15 @@ def _window(content: str, matches: list[_Match], length: int) -> tuple[int, int]
     for number, match in enumerate(matches):
         parts: set[int] = set()
         worth = 0.0
-        for other in matches[number:]:
-            if other.end > match.start + room:
+        last = match.start + room
+        for start, end, part in islice(matches, number, None):
+            if end > last:
                 break
-            worth += _AGAIN if other.part in parts else 1 + (other.end - other.start) / 1000
-            parts.add(other.part)
+            if part in parts:
+                worth += _AGAIN
+            else:
+                worth += 1 + (end - start) / 1000
+                parts.add(part)
         if worth > best:
             best, first = worth, match.start
     return first, _start(content, first, int(length * _LEAD), length)
