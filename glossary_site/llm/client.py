@@ -12,8 +12,8 @@ from urllib.parse import parse_qsl
 
 import httpx2
 
-from glossary_site.llm import sdk
 from glossary_site.llm.providers import ProviderConfig
+from glossary_site.llm.sdk import openai
 from glossary_site.outbound.transport import guarded_async_client, guarded_client
 from glossary_site.secrets import SecretUnreadable
 
@@ -42,7 +42,7 @@ HEADERS = frozenset(
 NO_KEY = "none"
 
 
-def openai_client(config: ProviderConfig) -> sdk.AsyncOpenAI:
+def openai_client(config: ProviderConfig) -> openai.AsyncOpenAI:
     """Besides the errors of `openai`, its calls raise `UrlRefused` where the guard says no: asking
     again would not help."""
 
@@ -52,14 +52,14 @@ def openai_client(config: ProviderConfig) -> sdk.AsyncOpenAI:
     client = guarded_async_client(
         **_guarded(config, dress), connections=config.concurrency + SPARE_CONNECTIONS
     )
-    return sdk.AsyncOpenAI(http_client=client, **_options(config))
+    return openai.AsyncOpenAI(http_client=client, **_options(config))
 
 
-def openai_sync_client(config: ProviderConfig) -> sdk.OpenAI:
+def openai_sync_client(config: ProviderConfig) -> openai.OpenAI:
     def dress(request: httpx2.Request) -> None:
         dress_request(config, request)
 
-    return sdk.OpenAI(http_client=guarded_client(**_guarded(config, dress)), **_options(config))
+    return openai.OpenAI(http_client=guarded_client(**_guarded(config, dress)), **_options(config))
 
 
 def _guarded(config: ProviderConfig, dress: Callable[[httpx2.Request], Any]) -> dict[str, Any]:

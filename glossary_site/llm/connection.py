@@ -15,10 +15,10 @@ from typing import Any
 import httpx2
 from django.utils.translation import gettext as _
 
-from glossary_site.llm import sdk
 from glossary_site.llm.choices import ProviderKind, Strategy
 from glossary_site.llm.client import openai_sync_client
 from glossary_site.llm.providers import ProviderConfig
+from glossary_site.llm.sdk import openai
 from glossary_site.llm.troubles import explain, said
 from glossary_site.outbound.errors import UrlRefused
 from glossary_site.outbound.guard import check_url
@@ -118,11 +118,11 @@ def _address(config: ProviderConfig) -> Step:
     return Step("address", _("Address"), Outcome.OK, str(target.url))
 
 
-def _models(client: sdk.OpenAI, config: ProviderConfig) -> list[str] | None:
+def _models(client: openai.OpenAI, config: ProviderConfig) -> list[str] | None:
     """The names of the models there; None where the server does not tell."""
     try:
         listed = client.get("/models", cast_to=httpx2.Response).json()
-    except sdk.APIStatusError as error:
+    except openai.APIStatusError as error:
         if error.status_code in (401, 403):
             raise _refused_key(config, error) from error
         if error.status_code < 400 or error.status_code >= 500:
@@ -130,7 +130,7 @@ def _models(client: sdk.OpenAI, config: ProviderConfig) -> list[str] | None:
         return None
     except ValueError:
         return None
-    except sdk.APIError as error:
+    except openai.APIError as error:
         raise _unreachable(config, error) from error
     entries = listed.get("data") if isinstance(listed, dict) else None
     if not isinstance(entries, list):
@@ -138,14 +138,14 @@ def _models(client: sdk.OpenAI, config: ProviderConfig) -> list[str] | None:
     return [str(entry["id"]) for entry in entries if isinstance(entry, dict) and "id" in entry]
 
 
-def _answer(client: sdk.OpenAI, config: ProviderConfig, models: list[str] | None) -> Step:
+def _answer(client: openai.OpenAI, config: ProviderConfig, models: list[str] | None) -> Step:
     started = time.monotonic()
     try:
         text = _ask(client, config, QUESTION)
-    except sdk.APIStatusError as error:
+    except openai.APIStatusError as error:
         raise _no_answer(config, error, models) from error
-    except (sdk.APIError, ValueError, LookupError, AttributeError, TypeError) as error:
-        if isinstance(error, sdk.APIError):
+    except (openai.APIError, ValueError, LookupError, AttributeError, TypeError) as error:
+        if isinstance(error, openai.APIError):
             raise _unreachable(config, error) from error
         raise _another_language(config) from error
     detail = _("It answered “%(text)s” after %(seconds).1f seconds.") % {
@@ -155,7 +155,7 @@ def _answer(client: sdk.OpenAI, config: ProviderConfig, models: list[str] | None
     return Step("answer", _("Answer"), Outcome.OK, detail)
 
 
-def _ask(client: sdk.OpenAI, config: ProviderConfig, question: str, **options: Any) -> str:
+def _ask(client: openai.OpenAI, config: ProviderConfig, question: str, **options: Any) -> str:
     request: dict[str, Any] = {
         "model": config.model,
         "messages": [{"role": "user", "content": question}],
@@ -163,7 +163,7 @@ def _ask(client: sdk.OpenAI, config: ProviderConfig, question: str, **options: A
     }
     try:
         answer = client.chat.completions.create(max_tokens=ANSWER_TOKENS, **request)
-    except sdk.APIStatusError as error:
+    except openai.APIStatusError as error:
         # Newer models of OpenAI know this limit by another name only.
         if error.status_code != 400 or "max_tokens" not in said(error, config):
             raise
@@ -172,7 +172,7 @@ def _ask(client: sdk.OpenAI, config: ProviderConfig, question: str, **options: A
 
 
 def _no_answer(
-    config: ProviderConfig, error: sdk.APIStatusError, models: list[str] | None
+    config: ProviderConfig, error: openai.APIStatusError, models: list[str] | None
 ) -> Failed:
     if error.status_code in (401, 403):
         return _refused_key(config, error)
@@ -183,11 +183,11 @@ def _no_answer(
     return Failed(Step("answer", _("Answer"), Outcome.FAILED, explain(error, config)))
 
 
-def _unreachable(config: ProviderConfig, error: sdk.APIError) -> Failed:
+def _unreachable(config: ProviderConfig, error: openai.APIError) -> Failed:
     return Failed(Step("reachable", _("Server"), Outcome.FAILED, explain(error, config)))
 
 
-def _refused_key(config: ProviderConfig, error: sdk.APIStatusError) -> Failed:
+def _refused_key(config: ProviderConfig, error: openai.APIStatusError) -> Failed:
     if config.api_key:
         detail = _("The server refuses the key (%(reason)s). Type in a valid one.")
     else:
@@ -225,7 +225,7 @@ def _model(config: ProviderConfig, models: list[str] | None) -> Step:
     return Step("model", _("Model"), Outcome.NOTE, detail % name)
 
 
-def _schema(client: sdk.OpenAI, config: ProviderConfig) -> Step:
+def _schema(client: openai.OpenAI, config: ProviderConfig) -> Step:
     """Without it answers are still checked, so this is a note and no failure."""
     format = {
         "type": "json_schema",
@@ -235,7 +235,7 @@ def _schema(client: sdk.OpenAI, config: ProviderConfig) -> Step:
         question = "Are you ready? Answer as JSON with the one boolean field “ready”."
         answer = json.loads(_ask(client, config, question, response_format=format))
         kept = isinstance(answer, dict) and isinstance(answer.get("ready"), bool)
-    except (sdk.APIError, ValueError, LookupError, AttributeError, TypeError):
+    except (openai.APIError, ValueError, LookupError, AttributeError, TypeError):
         kept = False
     if kept:
         detail = _("Answers keep to a JSON schema.")
@@ -246,11 +246,11 @@ def _schema(client: sdk.OpenAI, config: ProviderConfig) -> Step:
     return Step("schema", _("JSON schema"), Outcome.NOTE, detail)
 
 
-def _batches(client: sdk.OpenAI, config: ProviderConfig) -> Step:
+def _batches(client: openai.OpenAI, config: ProviderConfig) -> Step:
     try:
         response = client.get("/batches", cast_to=httpx2.Response, options={"params": {"limit": 1}})
         there = isinstance(response.json().get("data"), list)
-    except (sdk.APIError, ValueError, AttributeError):
+    except (openai.APIError, ValueError, AttributeError):
         there = False
     if there:
         return Step("batches", _("Batches"), Outcome.OK, _("The server takes batches."))

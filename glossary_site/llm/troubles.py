@@ -10,14 +10,14 @@ from typing import Any
 import httpx2
 from django.utils.translation import gettext as _
 
-from glossary_site.llm import sdk
 from glossary_site.llm.providers import ProviderConfig
+from glossary_site.llm.sdk import openai
 from glossary_site.outbound.errors import UrlRefused
 
 SHOWN = 300
 
 
-def said(error: sdk.APIStatusError, config: ProviderConfig) -> str:
+def said(error: openai.APIStatusError, config: ProviderConfig) -> str:
     """The server's own words, cut short; a key that it repeats stays out of them."""
     body: Any = error.body
     if isinstance(body, dict):
@@ -31,8 +31,8 @@ def said(error: sdk.APIStatusError, config: ProviderConfig) -> str:
     return f"{error.status_code}: {words[:SHOWN]}" if words else str(error.status_code)
 
 
-def explain(error: sdk.APIError, config: ProviderConfig) -> str:
-    if isinstance(error, sdk.APIStatusError):
+def explain(error: openai.APIError, config: ProviderConfig) -> str:
+    if isinstance(error, openai.APIStatusError):
         return _explain_status(error, config)
     host = httpx2.URL(config.base_url).host
     causes = list(_causes(error))
@@ -60,7 +60,7 @@ def explain(error: sdk.APIError, config: ProviderConfig) -> str:
                 "“%(host)s” does not answer. Is the server running, and does a firewall let this "
                 "machine reach it?"
             ) % {"host": host}
-    if isinstance(error, sdk.APITimeoutError):
+    if isinstance(error, openai.APITimeoutError):
         return _(
             "“%(host)s” took the request, but gave no answer within %(seconds)s seconds. Is the "
             "model still loading, or too large for the machine?"
@@ -69,7 +69,7 @@ def explain(error: sdk.APIError, config: ProviderConfig) -> str:
     return _("The connection to “%(host)s” broke (%(reason)s).") % {"host": host, "reason": reason}
 
 
-def _explain_status(error: sdk.APIStatusError, config: ProviderConfig) -> str:
+def _explain_status(error: openai.APIStatusError, config: ProviderConfig) -> str:
     reason = said(error, config)
     if error.status_code < 400:
         where = error.response.headers.get("Location", "?")[:SHOWN]

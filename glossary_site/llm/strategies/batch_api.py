@@ -16,9 +16,10 @@ from urllib.parse import quote
 
 import httpx2
 
-from glossary_site.llm import sdk, troubles
+from glossary_site.llm import troubles
 from glossary_site.llm.client import openai_client
 from glossary_site.llm.providers import ProviderConfig
+from glossary_site.llm.sdk import openai
 from glossary_site.llm.sessions import Session
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ class BatchApi:
             self._runner.close()
 
     def upload(self, name: str, file: IO[bytes]) -> str:
-        def call(client: sdk.AsyncOpenAI) -> Awaitable[Any]:
+        def call(client: openai.AsyncOpenAI) -> Awaitable[Any]:
             return client.files.create(
                 file=(name, file, "application/jsonl"), purpose=PURPOSE, timeout=UPLOAD_SECONDS
             )
@@ -83,7 +84,7 @@ class BatchApi:
         return str(self._call(call, absent=NoBatches).id)
 
     def create(self, *, file_id: str, metadata: dict[str, str]) -> Batch:
-        def call(client: sdk.AsyncOpenAI) -> Awaitable[Batch]:
+        def call(client: openai.AsyncOpenAI) -> Awaitable[Batch]:
             return client.batches.create(
                 input_file_id=file_id,
                 endpoint=ENDPOINT,
@@ -110,7 +111,7 @@ class BatchApi:
     def find(self, wanted: Callable[[Batch], bool]) -> Batch | None:
         """The newest one that is ours."""
 
-        async def look(client: sdk.AsyncOpenAI) -> Batch | None:
+        async def look(client: openai.AsyncOpenAI) -> Batch | None:
             seen = 0
             async for batch in client.batches.list(limit=100):
                 seen += 1
@@ -127,7 +128,7 @@ class BatchApi:
             return None
 
     def download(self, file_id: str, into: IO[bytes]) -> None:
-        async def fetch(client: sdk.AsyncOpenAI) -> None:
+        async def fetch(client: openai.AsyncOpenAI) -> None:
             # Unread: the whole of it would not fit into memory.
             response = cast(
                 httpx2.Response,
@@ -135,7 +136,7 @@ class BatchApi:
                     f"/files/{quote(file_id, safe='')}/content",
                     cast_to=httpx2.Response,
                     stream=True,
-                    stream_cls=sdk.AsyncStream[object],
+                    stream_cls=openai.AsyncStream[object],
                 ),
             )
             try:
@@ -149,9 +150,9 @@ class BatchApi:
     def remove_files(self, *file_ids: str | None) -> None:
         """Texts are not left lying about. A provider that keeps them is not pressed."""
 
-        async def remove(client: sdk.AsyncOpenAI) -> None:
+        async def remove(client: openai.AsyncOpenAI) -> None:
             for file_id in filter(None, file_ids):
-                with suppress(sdk.OpenAIError):
+                with suppress(openai.OpenAIError):
                     await client.files.delete(file_id)
 
         self._call(remove, absent=_Absent)
@@ -159,7 +160,7 @@ class BatchApi:
     def remove_file_named(self, name: str) -> None:
         """An upload whose answer was lost."""
 
-        async def look(client: sdk.AsyncOpenAI) -> list[str]:
+        async def look(client: openai.AsyncOpenAI) -> list[str]:
             found = []
             seen = 0
             async for file in client.files.list(purpose=PURPOSE):
@@ -177,23 +178,23 @@ class BatchApi:
         self.remove_files(*found)
 
     def _call(
-        self, make: Callable[[sdk.AsyncOpenAI], Awaitable[T]], *, absent: type[Exception]
+        self, make: Callable[[openai.AsyncOpenAI], Awaitable[T]], *, absent: type[Exception]
     ) -> T:
         try:
             return self._runner.run(self._watched(make))
-        except sdk.APIStatusError as error:
+        except openai.APIStatusError as error:
             said = troubles.explain(error, self._config)
             if error.status_code in ABSENT:
                 raise absent(said) from error
             if error.status_code >= 500 or error.status_code in RETRIED:
                 raise Later(said) from error
             raise Refused(said) from error
-        except sdk.APIConnectionError as error:
+        except openai.APIConnectionError as error:
             raise Later(troubles.explain(error, self._config)) from error
         except (httpx2.HTTPError, json.JSONDecodeError) as error:
             raise Later(f"The server's answer cannot be read: {error}") from error
 
-    async def _watched(self, make: Callable[[sdk.AsyncOpenAI], Awaitable[T]]) -> T:
+    async def _watched(self, make: Callable[[openai.AsyncOpenAI], Awaitable[T]]) -> T:
         call = asyncio.ensure_future(make(self._client))
         try:
             while not (await asyncio.wait([call], timeout=LOOK_SECONDS))[0]:

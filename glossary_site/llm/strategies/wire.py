@@ -25,9 +25,10 @@ from typing import Any, Generic, TypeVar
 import httpx2
 from django.conf import settings
 
-from glossary_site.llm import sdk, troubles
+from glossary_site.llm import troubles
 from glossary_site.llm.client import openai_client
 from glossary_site.llm.providers import ProviderConfig
+from glossary_site.llm.sdk import openai
 from glossary_site.llm.strategies.asks import Answer, Ask, Malformed, read_answer
 from glossary_site.llm.structured import Speech, body_of, simpler
 from glossary_site.observe.trace import in_context
@@ -178,7 +179,7 @@ class Line(Generic[A, R]):
             attempt += 1
             try:
                 answer = await self._ask_once(ask, speech)
-            except sdk.APIStatusError as error:
+            except openai.APIStatusError as error:
                 if error.status_code in REPHRASED:
                     other = self._other_way(ask, speech, error)
                     if other is not None:
@@ -186,7 +187,7 @@ class Line(Generic[A, R]):
                         speech, attempt = other, attempt - 1
                         continue
                 outcome, wait = self._refused(ask, error, attempt)
-            except (sdk.APIConnectionError, TimeoutError, Malformed, ValueError) as error:
+            except (openai.APIConnectionError, TimeoutError, Malformed, ValueError) as error:
                 outcome, wait = Outcome[A, R](ask, error=self._unheard(error), general=True), None
             except UrlRefused as error:
                 return Outcome(ask, error=str(error), general=True)
@@ -216,7 +217,7 @@ class Line(Generic[A, R]):
     async def _ask_once(self, ask: A, speech: Speech) -> R:
         raise NotImplementedError
 
-    def _other_way(self, ask: A, speech: Speech, error: sdk.APIStatusError) -> Speech | None:
+    def _other_way(self, ask: A, speech: Speech, error: openai.APIStatusError) -> Speech | None:
         """In which the server may understand what it has refused."""
         return None
 
@@ -235,7 +236,7 @@ class Line(Generic[A, R]):
         return Outcome(ask, answer=answer, speech=speech if learned else None)
 
     def _refused(
-        self, ask: A, error: sdk.APIStatusError, attempt: int
+        self, ask: A, error: openai.APIStatusError, attempt: int
     ) -> tuple[Outcome[A, R], float | None]:
         """What is told if no other try follows; and the pause before that: 0 for never, None for
         the usual."""
@@ -256,7 +257,7 @@ class Line(Generic[A, R]):
         return outcome, None
 
     def _unheard(self, error: Exception) -> str:
-        if isinstance(error, sdk.APIError):
+        if isinstance(error, openai.APIError):
             return troubles.explain(error, self.config)
         if isinstance(error, TimeoutError):
             return f"No answer within {self.config.timeout} seconds."
@@ -278,7 +279,7 @@ class Wire(Line[Ask, Answer]):
         )
         return read_answer(await self._post("/chat/completions", body), ask)
 
-    def _other_way(self, ask: Ask, speech: Speech, error: sdk.APIStatusError) -> Speech | None:
+    def _other_way(self, ask: Ask, speech: Speech, error: openai.APIStatusError) -> Speech | None:
         return simpler(speech, refusal=troubles.said(error, self.config), request=ask.request)
 
 

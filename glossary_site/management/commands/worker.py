@@ -14,7 +14,6 @@ from glossary_site.jobs.keeper import main as keeper_main
 from glossary_site.jobs.pulse import watch_spawns
 from glossary_site.jobs.registry import discover
 from glossary_site.jobs.services.built_in import ensure_definitions
-from glossary_site.llm import sdk
 from glossary_site.llm.providers import models_are_asked
 from glossary_site.management.base import SiteCommand
 from glossary_site.processes.broker import BrokerUnreachable, reachable_broker
@@ -79,7 +78,7 @@ def load_before_forking() -> None:
     discover()
     import_module("jsonschema")
     if models_are_asked():
-        sdk.load()
+        import_module("openai")
 
 
 def wards(directory: Path, only: str | None) -> list[Ward]:
