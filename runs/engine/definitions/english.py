@@ -71,7 +71,10 @@ OPINION = re.compile(
     r"|necessity|waste|priority|concern|risk|bug|bad|perfect|topic|subject|step in|fact"
     r"|new field|solution to (?:this|these|that|the)|overloaded|misnomer|loaded|generic term|no"
     r"|better|(?:stable|beta|alpha) feature)\b"
-    r"|an? (?:number|string|boolean|integer|float|list) (?:between|from|or null)\b"
+    # A parameter and its values; a number that tells something is a measure.
+    r"|an? (?:number|string|boolean|integer|float|list) (?:or null\b|(?:between|from)\b"
+    r"(?!(?:[^.;]|\.\d)* (?:that|which) (?!sets|specif|controls|determines|configures|must|should)"
+    r"[a-z]+))"
     r"|an?\s+(?:very\s+)?(?:simple|common|popular|useful|powerful|well-known|official|basic)\s+"
     r"(?:technique|concept|method|tool|project|feature|operation)(?:[,.;]| and\b)"
 )

@@ -7,7 +7,7 @@
 import re
 
 from runs.engine.definitions.findings import Finding, adjusted
-from runs.engine.definitions.spelling import MASK
+from runs.engine.definitions.spelling import KANJI, KATAKANA, MASK
 
 OPEN, CLOSE = "[「『“\"'〝【]?", "[」』”\"'〟】]?"
 PAREN = r"(?:\s?[（(][^（）()]{1,80}[）)])?"
@@ -44,6 +44,17 @@ CLASS = re.compile(
     r"|役職|職|担当者|責任者|プロセッサー?|フィールド|キー|トークン|証明書|仕様|製品|商品|ソリューション|抽象化|拡張"
     r"|メカニズム|パターン|スクリプト|テンプレート|イメージ|設定|ポリシー|レイヤー|層|タスク|ジョブ|区画|区域|港|船|水路)"
     r"(?:群|名|一覧)?$"
+)
+# Or any noun, with a clause that sets it apart: 「発行会社が行う支払いの取り消し」.
+KIND = re.compile(
+    rf"(?:(?<!によ)(?<!にお)(?<!\bあ)る|[{KANJI}][うぐすつぶむ]|[働書置動導続開除付届引]く)"
+    rf"(?P<noun>(?:[{KANJI}{KATAKANA}A-Za-z0-9]+(?:[いきしちびみりえけせてべめれ](?=[{KANJI}の]|$))?"
+    r"|(?<!^)の(?!$)){1,8})$"
+)
+# What may come of a thing, or was done to it.
+NOT_KIND = re.compile(
+    r"(?:性|傾向|恐れ|見込み|見通し|方針|計画|課題|場面|点|側|際|度|箇所|変更|削除|追加|修正|対応|改善|不具合|エラー"
+    r"|障害|バグ|リスク|影響|効果|メリット|デメリット|利点|欠点|機会|頃|形|流れ|前後|(?<!の)数)$"
 )
 # Before the copula: how a thing is or stands, not what it is.
 NOT_NOUN = re.compile(
@@ -125,7 +136,7 @@ def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
     one below a heading that names the term."""
     if len(sentence) < SHORTEST:
         return None
-    core = _core(sentence)
+    core = core_of(sentence)
     if not is_statement(core) or LISTED.search(core):
         return None
     if found := TOWA.match(core):
@@ -154,7 +165,7 @@ def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
 
 def is_statement(sentence: str) -> bool:
     """Neither a question, nor an order, nor a denial."""
-    core = _core(sentence)
+    core = core_of(sentence)
     return not (QUESTION.search(core) or ORDER.search(core) or NEGATIVE.search(core))
 
 
@@ -172,7 +183,7 @@ def calls(sentence: str) -> str:
     return "alone" if found["alone"] else "together"
 
 
-def _core(sentence: str) -> str:
+def core_of(sentence: str) -> str:
     """Without what stands after the last word."""
     while True:
         shorter = ENDING.sub("", sentence.strip())

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from runs.engine.definitions import english, japanese
 from runs.engine.definitions.findings import Finding, adjusted
 from runs.engine.definitions.plain import plain
+from runs.engine.definitions.sentences import sentences
 from runs.engine.definitions.spelling import (
     IS_JAPANESE,
     MASK,
@@ -91,6 +92,8 @@ NO_MEANING = re.compile(
 OWN_TOPIC = re.compile(r"[^、。]{1,24}は、?")
 # A list of what is done, politely, and not of what things are.
 POLITE = re.compile(r"(?<!なり)(?<!指し)(?<!いい)(?<!表し)ます$")
+# Words in code: a parameter or a key has no space, and those in capitals are of a language.
+WORDS_IN_CODE = re.compile(r"`(?![A-Z ]+`)[A-Za-z]+(?: [A-Za-z]+)+`")
 SET_OFF = re.compile(r"\*\*[^*]+\.?\*\*|__[^_]+\.?__")
 RUN_IN = re.compile(
     rf"(?:an?\s|the\s)?{MASK}\.\s+(?P<rest>(?:An?|The)\s(?:[\w\-]+\s+){{1,4}}?"
@@ -183,15 +186,18 @@ def in_item(raw: str, subject: Subject, *, is_item: bool, is_ordered: bool) -> F
     if found is None or found["rest"].endswith((":", "：")):
         return None
     rest = found["rest"]
-    if MASK in rest[:CIRCULAR]:
+    _start, end = sentences(rest, 0, len(rest))[0]
+    said = rest[:end]
+    if MASK in said[:CIRCULAR]:
         return None
-    finding = _japanese_item(rest) if IS_JAPANESE.search(rest) else _english_item(rest)
+    is_japanese_item = IS_JAPANESE.search(rest) is not None
+    finding = _japanese_item(said, subject) if is_japanese_item else _english_item(rest)
     if finding is None:
         return None
     change = -0.24 if is_ordered else 0.0
     # In code, it is a parameter or a key more often than a term.
     if raw.startswith("`"):
-        change -= 0.3
+        change -= 0.2 if WORDS_IN_CODE.match(raw) else 0.3
     return adjusted(finding, change + (0.04 if is_set_off else -0.08))
 
 
@@ -213,8 +219,8 @@ def _english_item(rest: str) -> Finding | None:
     return Finding(0.72 if VERB_START.match(rest) else 0.54, "list")
 
 
-def _japanese_item(rest: str) -> Finding | None:
-    core = rest.partition("。")[0]
+def _japanese_item(said: str, subject: Subject) -> Finding | None:
+    core = japanese.core_of(said)
     if len(core) < FEWEST_CHARACTERS or japanese.QUESTION.search(core):
         return None
     if japanese.ORDER.search(core) or core.startswith(NO_JAPANESE):
@@ -229,7 +235,23 @@ def _japanese_item(rest: str) -> Finding | None:
         return Finding(0.78, "list")
     if copula:
         return None if japanese.NOT_NOUN.search(noun) else Finding(0.68, "list")
-    return Finding(0.72 if japanese.DOES.search(core) else 0.5, "list")
+    if japanese.DOES.search(core):
+        return Finding(0.72, "list")
+    return Finding(_kind_score(core, subject), "list")
+
+
+def _kind_score(core: str, subject: Subject) -> float:
+    """How sure it is that a phrase ends with what kind of thing the term is. One that ends like
+    the term is of its kind: 「複式元帳：…する元帳」."""
+    found = japanese.KIND.search(core)
+    if found is None:
+        return 0.5
+    noun, name = found["noun"], subject.term.text
+    if len(noun) > 1 and name != noun and name.endswith(noun):
+        return 0.74
+    if japanese.NOT_KIND.search(noun) or japanese.NOT_NOUN.search(noun):
+        return 0.5
+    return 0.6
 
 
 def after_name(raw: str, subject: Subject) -> str:

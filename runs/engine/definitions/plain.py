@@ -11,7 +11,10 @@ MARGIN = re.compile(r"\n[ \t>]+")
 IMAGE = re.compile(r"!\[([^\]]*)\](?:\([^)\s]*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])")
 LINK = re.compile(r"\[([^\[\]]+)\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])")
 BARE_LINK = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
-FOOTNOTE = re.compile(r"\[\^[^\]\s]+\]")
+# A number alone is one only behind the end of a sentence: elsewhere it may be an index.
+FOOTNOTE = re.compile(
+    r"\[\^[^\]\s]+\]|(?<=[^\s`][.!?。！？])(?:\[[0-9]{1,3}\])+(?=[\s*_]|$|[^\x00-\x7f])"
+)
 TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 # What a site generator puts in when it writes the page: `text=` says which words, or else the
 # first thing in quotation marks is as near as can be told.
@@ -36,7 +39,7 @@ def plain(raw: str) -> str:
         text = MARGIN.sub("\n", text)
         if "{{" in text:
             text = TEMPLATE.sub(_shown, text)
-        text = FOOTNOTE.sub("", LINK.sub(r"\1", IMAGE.sub(r"\1", text)))
+        text = LINK.sub(r"\1", FOOTNOTE.sub("", IMAGE.sub(r"\1", text)))
         text = TAG.sub("", BARE_LINK.sub(r"\1", text))
         # Twice: bold in italics, and code in bold.
         for _ in range(2):

@@ -69,6 +69,14 @@ RULER = re.compile(r"[ \t>]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \
 MEANING = re.compile(r"[ \t]{0,3}:[ \t]+(?=\S)")
 INDENT = re.compile(r"[ \t>]*")
 CODE_INDENT = re.compile(r"(?: {4}|\t)")
+# A line of a plain text that is the heading of the next one, which says its words again.
+TITLE = re.compile(
+    r"[ \t>\u3000]*(?:[0-9０-９]+(?:[.．][0-9０-９]+)*[.．)）]?[ \t\u3000]+|[・●○■◆◇▪◦•‣]\s*)?"
+    r"(?P<name>[^|:：。．.!?！？\n]{2,60}?)[ \t]*$"
+)
+ARTICLE = re.compile(r"[ \t>\u3000]*(?:(?:an?|the)[ \t]+)?", re.IGNORECASE)
+# What stands behind a name that is not the beginning of a longer one.
+BEHIND_NAME = re.compile(r"(?:e?s)?[ \t,(]|[とはがをの、（「]")
 CELL_BORDER = re.compile(r"(?<!\\)\|")
 
 
@@ -142,7 +150,21 @@ class _Lines:
         elif not self._in_list and CODE_INDENT.match(line) and not ITEM.match(line):
             self._line += 1
             return True
+        if self._is_title():
+            self._line += 1
+            return True
         return False
+
+    def _is_title(self) -> bool:
+        """Whether the next line begins with the words of this one."""
+        title = TITLE.match(self._at(self._line))
+        if title is None or self._line + 1 >= self._end:
+            return False
+        following = self._at(self._line + 1)
+        article = ARTICLE.match(following)
+        said = following[article.end() if article else 0 :]
+        name = title["name"]
+        return said.lower().startswith(name.lower()) and bool(BEHIND_NAME.match(said, len(name)))
 
     def _after_fence(self, mark: str) -> int:
         for number in range(self._line + 1, self._end):

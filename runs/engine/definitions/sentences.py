@@ -8,12 +8,15 @@ from bisect import bisect_left
 BRACKET = "」』）】〉》〕)\\]”’»"
 CLOSING = f"{BRACKET}\"'*_`"
 # Marks right after it close something only where no word follows.
-CLOSED = rf"[{BRACKET}]*+(?:[*_`]++(?![\w「『（(]))?\s*+"
+MARKS = rf"[{BRACKET}]*+(?:[*_`]++(?![\w「『（(]))?"
+# The mark of a footnote belongs to the sentence it stands behind: `[^1]` and `[1]`, but no link.
+FOOTNOTES = r"(?:(?:\[(?:\^[^\]\s]{1,40}|[0-9]{1,3})\])++(?![(\[:]))?+"
+CLOSED = rf"{MARKS}{FOOTNOTES}\s*+"
 # Each way begins with its mark, for which the rest of a text is passed over quickly.
 SENTENCE_END = re.compile(
     rf"[。！？｡]++{CLOSED}"
     rf"|．(?<=\w．)(?!\d){CLOSED}"
-    rf"|[.!?…](?<![.!?…].)[.!?…]*+[{CLOSING}]*+\s++(?![a-z])"
+    rf"|[.!?…](?<![.!?…].)[.!?…]*+[{CLOSING}]*+{FOOTNOTES}\s++(?![a-z])"
 )
 # What stands before a full stop that ends no sentence: abbreviations, the initial of a name, the
 # number of a step.

@@ -21,6 +21,11 @@ NOWHERE = {
     "en": "No passage in the documents uses this term.",
     "ja": "この用語を使っている箇所は文書の中に見つかりません。",
 }
+# Counted, but in no sentence.
+NO_SENTENCE = {
+    "en": "It stands only in headings, in code or inside longer terms.",
+    "ja": "見出しかコード、またはより長い用語の中にだけ現れます。",
+}
 CONFIDENCE_OF_USE = 0.2
 CONFIDENCE_OF_NOTE = 0.5
 # From here on nobody needs to look at it before it is shown.
@@ -62,7 +67,8 @@ def define(term: Term, contexts: Sequence[Context], *, known: Sequence[str] = ()
             subject, contexts, definition=note, confidence=CONFIDENCE_OF_NOTE, evidence=evidence
         )
     if not contexts:
-        return _entry(subject, (), definition=NOWHERE[language], confidence=0.0, evidence=())
+        said = (NO_SENTENCE if term.frequency else NOWHERE)[language]
+        return _entry(subject, (), definition=said, confidence=0.0, evidence=())
     example = _example(contexts[0])
     return _entry(
         subject,

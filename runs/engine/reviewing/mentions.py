@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from indexing.lexical.analysis import words_of
 from projects.terms.keys import key_of
 from runs.choices import IssueKind
+from runs.engine.definitions.spelling import IS_JAPANESE, SPACES, Subject, folded
 from runs.engine.reviewing.alone import COMMON_NOUN, is_defined
 from runs.pipeline.data import Entry, Issue
 
@@ -73,6 +74,7 @@ class Names:
     def __init__(self, entries: Sequence[Entry]) -> None:
         self._entries = {entry.key: entry for entry in entries}
         self.by_words: dict[tuple[str, ...], str] = {}
+        self._spelt: dict[str, re.Pattern[str]] = {}
         for entry in entries:
             # Common words stand in every definition.
             if entry.category == COMMON_NOUN:
@@ -85,11 +87,24 @@ class Names:
     def __getitem__(self, key: str) -> Entry:
         return self._entries[key]
 
+    def stand_in(self, key: str, text: str) -> bool:
+        """Whether a folded text that has the stems of a name has its words, or their plural:
+        “reservation” has the stem of “reserve”, and is another word."""
+        name = self._entries[key].term
+        if IS_JAPANESE.search(name):
+            # Has no stems.
+            return True
+        if key not in self._spelt:
+            ways = map(re.escape, Subject.ways_of(name))
+            self._spelt[key] = re.compile(rf"(?<![a-z0-9])(?:{'|'.join(ways)})(?![a-z0-9])")
+        return self._spelt[key].search(text) is not None
+
 
 def _mentioned(entry: Entry, names: Names) -> Iterator[str]:
     """The keys of the terms in a definition. Where one is part of another, the longer counts; what
     is part of the term's own name is no news."""
     words = words_of(entry.definition)
+    text = SPACES.sub(" ", folded(entry.definition))
     own = tuple(words_of(entry.term))
     place = 0
     while place < len(words):
@@ -98,7 +113,7 @@ def _mentioned(entry: Entry, names: Names) -> Iterator[str]:
             if said == own:
                 break
             key = names.by_words.get(said)
-            if key is not None:
+            if key is not None and names.stand_in(key, text):
                 if not _is_part(said, own):
                     yield key
                 break

@@ -186,6 +186,14 @@ def test_the_longer_term_counts_and_parts_of_its_own_name_do_not():
     assert kinds(plain, QUEUE, reader, dead) == [("consumer", "missing_relation", QUEUE.key)]
 
 
+def test_a_word_with_the_same_stem_is_another_word():
+    reserve = entry("reserve", "Money that is kept back for what may go wrong.")
+    hold = entry("authorization hold", "A temporary reservation of funds on an account.")
+    assert kinds(reserve, hold) == []
+    hold = entry("authorization hold", "A sum that is taken out of all\nReserves for some days.")
+    assert kinds(reserve, hold) == [(hold.key, "missing_relation", "reserve")]
+
+
 def test_not_every_mention_is_reported():
     others = [
         entry(name, f"A fine {name} number {n} of the port.")

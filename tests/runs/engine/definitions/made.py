@@ -30,7 +30,9 @@ def entry(term: Term | str, *texts: str, known: tuple[str, ...] = ()) -> Entry:
 def is_offered(found: Entry) -> bool:
     """Whether it is given as a definition, and not as an example of use."""
     assert found.definition
-    is_example = found.definition.startswith(("Used in", "用例", "No passage", "この用語"))
+    is_example = found.definition.startswith(
+        ("Used in", "用例", "No passage", "この用語", "It stands only", "見出しか")
+    )
     assert is_example == (found.confidence <= 0.3)
     assert not is_example or found.needs_review
     return not is_example

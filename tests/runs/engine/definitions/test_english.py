@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.runs.engine.definitions.made import entry, is_offered
+from tests.runs.engine.definitions.made import contexts, entry, is_offered
 
 DEFINE_BROKER = [
     "A broker is a server that stores messages until somebody asks for them.",
@@ -20,6 +20,8 @@ DEFINE_BROKER = [
     "A process that passes messages between two others is called a broker.",
     "Processes that pass messages between others are commonly known as brokers.",
     "A message router (broker) is a process that passes messages between workers.",
+    "A **broker** is a number from 0.5 to 100 that estimates how busy the workers are.",
+    "A broker is a process that passes messages between workers.[^1]",
 ]
 NO_DEFINITIONS = [
     # A question, a denial, an opinion, a step.
@@ -32,6 +34,10 @@ NO_DEFINITIONS = [
     "The broker is used to pass messages between the workers.",
     "Brokers are started by the operator at six in the morning.",
     "Brokers are always available on each of the machines.",
+    # A parameter, and what it may be.
+    "A broker is a number from 0 to 100, or a name in the list.",
+    "A broker is a number between 0 and 100 that specifies the rack to use.",
+    "A broker is a string or null that tells where it is.",
     "The broker is the first thing to look at in the morning.",
     "The broker is the same as in the last version of the software.",
     "A broker is one of the things to look at in the morning.",
@@ -123,6 +129,29 @@ def test_the_sentence_that_says_most_is_taken() -> None:
         "The broker is a process that was started by hand on Monday at noon.\n",
     )
     assert found.evidence[0].document_id == 2
+
+
+@pytest.mark.parametrize("note", ["[^1]", "[1]", "[^1][^2]"])
+def test_behind_a_footnote_a_sentence_begins(note: str) -> None:
+    found = entry(
+        "broker", f"The queue is the truth.{note} A broker is a process that asks it.{note} So.\n"
+    )
+    assert found.definition == "A broker is a process that asks it."
+    assert found.evidence[0].quote == f"A broker is a process that asks it.{note}"
+
+
+@pytest.mark.parametrize("title", ["1. Broker", "2.1 Broker", "Broker"])
+@pytest.mark.parametrize("margin", ["", "   "])
+def test_a_line_that_the_next_one_repeats_is_a_heading(title: str, margin: str) -> None:
+    sentence = "A broker is a process that passes messages."
+    found = entry("broker", f"Notes.\n\n{title}\n{margin}{sentence} The house hums.\n")
+    assert found.definition == found.evidence[0].quote == sentence
+    assert found.evidence[0].line_start == 4
+
+
+def test_a_line_that_the_next_one_goes_on_with_is_none() -> None:
+    (found,) = contexts("broker", "The broker\nbrokered a deal with the house today.\n")
+    assert found.text == "The broker\nbrokered a deal with the house today."
 
 
 def test_an_acronym_is_not_the_word_in_small_letters() -> None:

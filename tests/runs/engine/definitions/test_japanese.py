@@ -95,6 +95,20 @@ def test_an_english_name_in_a_japanese_sentence() -> None:
     assert found.definition == "Pod とは、コンテナをまとめた最小の単位です。"
 
 
+def test_a_line_that_the_next_one_repeats_is_a_heading() -> None:
+    sentence = "憩流とは、潮の流れがほぼ止まる状態をいう。"
+    for title in ("3. 憩流", "■憩流", "憩流"):
+        found = entry("憩流", f"海の話。\n\n{title}\n{sentence}船が出る。\n")
+        assert found.definition == found.evidence[0].quote == sentence
+
+
+def test_behind_a_footnote_a_sentence_begins() -> None:
+    sentence = "憩流とは、潮の流れがほぼ止まる状態をいう。[1]"
+    found = entry("憩流", f"海は広い。[^1]{sentence}船が出る。\n")
+    assert found.definition == sentence.removesuffix("[1]")
+    assert found.evidence[0].quote == sentence
+
+
 def test_a_sentence_over_two_lines_is_one() -> None:
     found = entry("憩流", "憩流とは、潮の流れが\nほぼ止まる状態をいう。\n")
     assert found.definition == "憩流とは、潮の流れがほぼ止まる状態をいう。"

@@ -54,6 +54,36 @@ from tests.runs.engine.definitions.made import a_term, contexts, entry, is_offer
             "　・母線：すべての電源と負荷がつながる設備。",
             "すべての電源と負荷がつながる設備。",
         ),
+        (
+            "message broker",
+            "- `message broker`: a process that passes messages.",
+            "A process that passes messages.",
+        ),
+        (
+            "message broker",
+            "`message broker`: a process that passes messages.",
+            "A process that passes messages.",
+        ),
+        (
+            "broker",
+            "**Broker**: a line of messages. Each broker hums. Brokers are big.",
+            "A line of messages.",
+        ),
+        (
+            "冪等キー",
+            "- **冪等キー**：再送を安全にするために付ける文字列（最大64文字）。",
+            "再送を安全にするために付ける文字列（最大64文字）。",
+        ),
+        (
+            "チャージバック",
+            "- **チャージバック**（異議申立てともいう）：発行会社が行うカード支払いの取り消し。",
+            "発行会社が行うカード支払いの取り消し。",
+        ),
+        (
+            "複式元帳",
+            "- 複式元帳：すべての取引を借方と貸方に記帳する元帳。",
+            "すべての取引を借方と貸方に記帳する元帳。",
+        ),
     ],
 )
 def test_an_item_that_explains(term: str, line: str, definition: str) -> None:
@@ -78,12 +108,18 @@ def test_an_item_that_explains(term: str, line: str, definition: str) -> None:
         ("broker", "- **Broker.** Barnacles love a slow rotor of a turbine."),
         ("broker", "- **Broker pool**: a set of processes that pass messages."),
         ("broker", "- `broker`: A value of the settings to be used."),
+        ("no action", "- `NO ACTION`: The same as it was before."),
+        ("worker show", "- `worker show`: Shows the workers of the house."),
         ("note", "- **Note**: a process that passes messages."),
         ("系統図", "1. **系統図**：母線の周波数が 60 Hz 付近にあるか。"),
         ("潮流", "2. **潮流**：水車の出力、次の憩流の時刻。"),
         ("母線", "- **母線**：作業の前に電圧を確かめてください。"),
         ("母線", "- **母線**：電圧は 6.6 kV のままである。"),
         ("母線", "- **母線**：最初に電圧を確かめます。"),
+        ("母線", "- **母線**：作業の前に電圧を確かめます（毎日）。"),
+        ("母線", "- **母線**：点検のときに電圧が下がる可能性。"),
+        ("母線", "- **母線**：雷による長い時間の停電。"),
+        ("母線", "- 母線：すべての電源と負荷がつながる導線。"),
         ("注意", "- **注意**：すべての電源がつながる設備。"),
     ],
 )

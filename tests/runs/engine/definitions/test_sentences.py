@@ -18,6 +18,8 @@ def split(text: str) -> list[str]:
         ["1. First step of all.", "It hums."],
         ["**Bold.**", "Then plain."],
         ["Lower case. follows on here."],
+        ["It is the truth.[^1]", "A break is here.[2]", "So.[^a][^b]", "“Go.”[3]", "Yes.[^4]"],
+        ["It is at x.[1](u.md) A link is here.", "So."],
     ],
 )
 def test_english(expected: list[str]) -> None:
@@ -34,6 +36,8 @@ def test_english(expected: list[str]) -> None:
         ["**太字です。**", "普通です。"],
         ["広い。", "**憩流**は長い。"],
         ["値は３．５である．", "次である．"],
+        ["正しい。[^1]", "憩流は長い。[2]", "**太字です。**[^3][^4]", "終わり。"],
+        ["広い。", "[1](u.md)を見る。"],
     ],
 )
 def test_japanese(expected: list[str]) -> None:

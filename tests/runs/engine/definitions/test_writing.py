@@ -45,6 +45,14 @@ def test_nowhere_in_the_documents() -> None:
     assert found.needs_review
 
 
+def test_only_where_there_are_no_sentences() -> None:
+    found = entry(a_term("broker", frequency=1), "# Broker\n\nNothing here.\n")
+    assert found.definition == "It stands only in headings, in code or inside longer terms."
+    found = entry(a_term("憩流", frequency=1), "# 憩流\n\n何もない。\n")
+    assert found.definition == "見出しかコード、またはより長い用語の中にだけ現れます。"
+    assert not found.supported
+
+
 def test_what_people_noted_is_better_than_an_example() -> None:
     term = a_term("broker", note="The thing in the cellar.")
     assert entry(term, "Somebody started the broker.\n").definition == "The thing in the cellar."
