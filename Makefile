@@ -39,8 +39,8 @@ test: $(VENV)/dev-ready $(CATALOGUES) ## set up, then lint, types, checks and th
 	@$(MAKE) --no-print-directory --jobs=2 lint test-modules
 	$(PY) -m pytest -n $(WORKERS) --dist loadgroup -m "not races"
 
-races: $(VENV)/dev-ready $(CATALOGUES) ## the tests that race hundreds of processes, or kill them
-	$(PY) -m pytest -n 2 -m races
+races: $(VENV)/dev-ready $(CATALOGUES) ## the tests that kill, stop and race real workers
+	$(PY) -m pytest -n 2 --dist loadgroup -m races
 
 test-scaled: $(VENV)/dev-ready $(CATALOGUES) ## all of these tests; wants DATABASE_URL and REDIS_URL
 	@test -n "$(DATABASE_URL)" -a -n "$(REDIS_URL)" || { echo "Set DATABASE_URL and REDIS_URL first, or use .ci/run, which starts both servers."; exit 1; }

@@ -81,7 +81,7 @@ COLLECTING = ("repositories", "commits", "statistics", "authors", "bulk-collecti
 
 budget = hypothesis.settings(
     # Every operation, but few examples of each: `make fuzz` sends more.
-    max_examples=int(os.environ.get("FUZZ_EXAMPLES", "8")),
+    max_examples=int(os.environ.get("FUZZ_EXAMPLES", "4")),
     derandomize=True,
     deadline=None,
     database=None,

@@ -9,7 +9,7 @@ import pytest
 from tests.jobs.test_traps import QUICK, start_worker
 from tests.site.running import Running, Site, migrated_site, wait_for
 
-pytestmark = pytest.mark.xdist_group("processes")
+pytestmark = [pytest.mark.xdist_group("processes"), pytest.mark.races]
 
 STORE = """
 from projects.access import OPERATOR

@@ -13,7 +13,7 @@ import pytest
 from glossary_site.env import database
 from tests.site.running import Running, Site, migrated_site, wait_for
 
-pytestmark = pytest.mark.xdist_group("jobs")
+pytestmark = [pytest.mark.xdist_group("jobs"), pytest.mark.races]
 
 QUICK = {
     "DJANGO_SETTINGS_MODULE": "tests.work.settings",

@@ -12,7 +12,7 @@ from glossary_site.env import ROOT
 from tests.llm_server import server_process
 from tests.site.running import PATIENCE, migrated_site, wait_for
 
-pytestmark = [pytest.mark.xdist_group("jobs"), pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.xdist_group("jobs"), pytest.mark.races, pytest.mark.timeout(300)]
 
 SETTINGS = "tests.work.settings"
 LOOK = """
@@ -23,7 +23,6 @@ print(json.dumps(process.facts() | {{"rows": LLMJob.objects.count()}}))
 """
 
 
-@pytest.mark.races
 @pytest.mark.parametrize(("strategy", "seed"), [("sync", 4), ("batch", 7)])
 def test_a_kill_at_any_instant_loses_nothing_and_pays_nothing_twice(tmp_path, strategy, seed):
     with migrated_site(tmp_path / "data", DJANGO_SETTINGS_MODULE=SETTINGS) as site:

@@ -7,7 +7,7 @@ import pytest
 from tests.llm_server import server_process
 from tests.site.running import PATIENCE, migrated_site, wait_for
 
-pytestmark = pytest.mark.xdist_group("jobs")
+pytestmark = [pytest.mark.xdist_group("jobs"), pytest.mark.races]
 
 SETUP = """
 from projects.access import OPERATOR

@@ -11,7 +11,7 @@ import pytest
 
 from tests.site.running import Running, Site, free_port, gone, migrated_site, wait_for
 
-pytestmark = pytest.mark.xdist_group("processes")
+pytestmark = [pytest.mark.xdist_group("processes"), pytest.mark.races]
 
 WORKERS = 2
 # Of a cluster: its main process, the sentinel, the monitor and the pusher.

@@ -9,7 +9,7 @@ import pytest
 
 from tests.site.running import Running, Site, gone, migrated_site, wait_for
 
-pytestmark = pytest.mark.xdist_group("processes")
+pytestmark = [pytest.mark.xdist_group("processes"), pytest.mark.races]
 
 
 @pytest.fixture(scope="module")
