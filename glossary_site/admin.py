@@ -1,5 +1,7 @@
 """What every admin page here shares."""
 
+from typing import Any
+
 from django.contrib import admin
 from django.db.models import Model
 from django.http import HttpRequest
@@ -15,6 +17,16 @@ class ReadOnlyAdmin(admin.ModelAdmin):
 
     list_per_page = 50
     show_full_result_count = False
+
+    def get_object(
+        self, request: HttpRequest, object_id: str, from_field: str | None = None
+    ) -> Any:
+        """Django asks the database even for a number that no row can have, where the key of a table
+        is a row of another one."""
+        try:
+            return super().get_object(request, object_id, from_field)
+        except OverflowError:
+            return None
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False

@@ -73,7 +73,7 @@ MIDDLEWARE = [
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "django.contrib.auth.middleware.LoginRequiredMiddleware",
+    "glossary_site.people.middleware.SignInFirstMiddleware",
     "glossary_site.people.middleware.PrivatePagesMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
@@ -367,7 +367,14 @@ LOGGING = {
         "json": {"()": "glossary_site.observe.logs.JsonLines"},
         "text": {"()": "glossary_site.observe.logs.TextLines"},
     },
-    "handlers": {"console": {"class": "logging.StreamHandler", "formatter": LOG_FORMAT}},
+    "filters": {"refusals": {"()": "glossary_site.observe.logs.BrieflyRefused"}},
+    "handlers": {
+        "console": {
+            "class": "logging.StreamHandler",
+            "formatter": LOG_FORMAT,
+            "filters": ["refusals"],
+        }
+    },
     "root": {
         "handlers": ["console"],
         "level": env.log_level("GLOSSARY_LOG_LEVEL", logging.WARNING),

@@ -15,6 +15,7 @@ from glossary_site.observe.masking import MASK, is_secret_name, mask
 STANDARD = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "taskName"}
 # Enough of a trace id to find the others, where a person reads.
 SHORT_ID = 8
+SERVER_ERROR = 500
 
 
 class JsonLines(logging.Formatter):
@@ -55,6 +56,17 @@ class TextLines(logging.Formatter):
 
     def format(self, record: logging.LogRecord) -> str:
         return mask(super().format(record))
+
+
+class BrieflyRefused(logging.Filter):
+    """Django adds the traceback of every answer that an exception made. Of one that refuses a
+    request it says nothing that the line does not say."""
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        # Only Django's lines about a request have a status.
+        if getattr(record, "status_code", SERVER_ERROR) < SERVER_ERROR:
+            record.exc_info = record.exc_text = None
+        return True
 
 
 def time_of(record: logging.LogRecord) -> str:

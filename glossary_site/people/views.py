@@ -74,6 +74,6 @@ def _account_page(
 
 
 def _person(request: HttpRequest) -> User:
-    # LoginRequiredMiddleware lets nobody else reach these views.
+    # SignInFirstMiddleware lets nobody else reach these views.
     assert isinstance(request.user, User)
     return request.user

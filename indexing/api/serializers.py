@@ -288,9 +288,8 @@ class SectionSerializer(serializers.ModelSerializer[Section]):
 
 
 class SectionTextSerializer(SectionSerializer):
-    content = serializers.CharField(
-        read_only=True, required=False, help_text="Only where it was asked for."
-    )
+    # Not read-only, though nobody writes it: such a field is always there, as the schema has it.
+    content = serializers.CharField(required=False, help_text="Only where it was asked for.")
 
     class Meta(SectionSerializer.Meta):
         fields = (*SectionSerializer.Meta.fields, "content")

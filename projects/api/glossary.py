@@ -265,6 +265,7 @@ class GlossaryExport(ProjectView):
             '"score", "occurrences", "evidence": [{"document", "line", "quote"}]}]}`.'
         ),
         parameters=[ExportQuerySerializer],
+        filters=True,
         responses={
             (200, FORMATS["json"].content_type): OpenApiTypes.OBJECT,
             (200, FORMATS["md"].content_type): OpenApiTypes.STR,

@@ -2,7 +2,8 @@
 
 import logging
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
+from copy import copy
 from unicodedata import east_asian_width
 
 from glossary_site.jobs.management.tables import shortened
@@ -24,6 +25,20 @@ def fitting(text: str, columns: int) -> str:
     return line
 
 
+# From here on the site's own log is shown as well, and from there on where a failure came from.
+LOUD, LOUDEST = 2, 3
+
+
+@contextmanager
+def quieter(*, verbosity: int, traceback: bool) -> Iterator[None]:
+    """The log as a person at a terminal wants it: what failed is said in a sentence."""
+    with (
+        without_chatter() if verbosity < LOUD else nullcontext(),
+        nullcontext() if traceback or verbosity >= LOUDEST else without_tracebacks(),
+    ):
+        yield
+
+
 @contextmanager
 def without_chatter() -> Iterator[None]:
     """What the site tells its operators of work that goes well is in the log of that work. What
@@ -34,3 +49,33 @@ def without_chatter() -> Iterator[None]:
         yield
     finally:
         logging.disable(before)
+
+
+class Briefly(logging.Formatter):
+    """As another one writes it, but for the traceback."""
+
+    def __init__(self, formatter: logging.Formatter) -> None:
+        super().__init__()
+        self._formatter = formatter
+
+    def format(self, record: logging.LogRecord) -> str:
+        # Of a copy: others may keep the traceback, as the log of a job does.
+        brief = copy(record)
+        brief.exc_info = brief.exc_text = None
+        return self._formatter.format(brief)
+
+
+@contextmanager
+def without_tracebacks() -> Iterator[None]:
+    before = [
+        (handler, handler.formatter or logging.Formatter())
+        for handler in logging.root.handlers
+        if isinstance(handler, logging.StreamHandler)
+    ]
+    for handler, formatter in before:
+        handler.setFormatter(Briefly(formatter))
+    try:
+        yield
+    finally:
+        for handler, formatter in before:
+            handler.setFormatter(formatter)

@@ -18,7 +18,9 @@ from projects.intake.files import Draft
 from projects.models import Membership, Project
 from projects.services.documents import lock_documents, store_documents
 from projects.services.terms.copying import copy_lists
+from projects.services.terms.texts import has_controls
 from projects.stopping import empty_all, lock_all, stop_all
+from projects.terms.signs import visible
 
 # What a clone takes over from the project it is made from.
 SETTINGS = ("description", "language")
@@ -34,6 +36,7 @@ def create_project(
 ) -> Project:
     """Make a project; whoever makes it is its owner."""
     owner = author_of(actor)
+    name = _clean_name(name)
     try:
         with transaction.atomic():
             project = Project.objects.create(name=name, description=description, language=language)
@@ -49,6 +52,8 @@ def update_project(*, project: Project, actor: Actor, **changes: str) -> Project
     """Change the name, the description or the language; nothing happens where nothing differs."""
     if unknown := changes.keys() - {"name", *SETTINGS}:
         raise TypeError(f"not a setting of a project: {', '.join(sorted(unknown))}")
+    if "name" in changes:
+        changes["name"] = _clean_name(changes["name"])
     changed = [key for key, value in changes.items() if getattr(project, key) != value]
     if not changed:
         return project
@@ -118,6 +123,19 @@ def _stop_work(project: Project, actor: Actor) -> None:
         # One that has ended by itself meanwhile is as good.
         with suppress(Refusal):
             cancel_run(run, actor=who, reason=reason)
+
+
+def _clean_name(name: str) -> str:
+    """One line, and every sign of it can be seen where it stands: names are told apart by looking
+    at them, in lists, logs and the question what to delete."""
+    line = "".join(sign for sign in visible(" ".join(name.split())) if not has_controls(sign))
+    if not (clean := " ".join(line.split())):
+        raise Refusal(
+            "project_name_invalid",
+            _("A project needs a name with letters that can be seen."),
+            status=400,
+        )
+    return clean
 
 
 def _name_taken(name: str) -> Refusal:

@@ -9,7 +9,6 @@ from rest_framework.status import HTTP_200_OK, HTTP_201_CREATED
 
 from glossary_site.api.schema import operation
 from projects.access import Action
-from projects.terms.keys import key_of
 from runs.api.base import TAG, RunView, run_of
 from runs.api.filters import RunFilter
 from runs.api.serializers import (
@@ -166,9 +165,7 @@ class RunPublish(RunView):
     def post(self, request: Request, project_id: int, run_id: int) -> Response:
         run = self.run(Action.EDIT)
         terms = self.body(RunPublishSerializer).get("terms")
-        publication = publish(
-            run, actor=self.actor, keys=None if terms is None else {key_of(each) for each in terms}
-        )
+        publication = publish(run, actor=self.actor, terms=terms)
         return Response(PublicationSerializer(publication).data)
 
 

@@ -27,7 +27,7 @@ def temporary_project(folder: Path, actor: Actor) -> Iterator[Project]:
     """Gone at the end with everything in it, however that end comes about: what a kill leaves, a
     later command removes, or the site at night."""
     remove_left_over()
-    project = create_project(actor=actor, name=temporary_name(folder.resolve().name))
+    project = create_project(actor=actor, name=temporary_name(folder.resolve().name or "/"))
     try:
         yield project
     finally:

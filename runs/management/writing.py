@@ -1,6 +1,5 @@
 """The result of a run as a command gives it."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -8,6 +7,7 @@ from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
 from projects.exports.published import FORMATS
+from projects.management.output import cannot_write, try_output
 from runs.choices import Scope
 from runs.exports import export_entries, export_terms
 from runs.models import Run
@@ -27,9 +27,9 @@ def result_of(run: Run, *, format: str, limit: int | None, title: str) -> Iterab
 
 def check_writable(output: Path) -> None:
     """Before the work, not after it."""
-    if output.is_dir():
-        raise Refusal("bad_output", _("%(path)s is a folder.") % {"path": output})
-    if not os.access(output.parent, os.W_OK | os.X_OK):
-        raise Refusal(
-            "bad_output", _("Nothing can be written to %(path)s.") % {"path": output.parent}
-        )
+    try:
+        try_output(output)
+    except IsADirectoryError as error:
+        raise Refusal("bad_output", _("%(path)s is a folder.") % {"path": output}) from error
+    except OSError as error:
+        raise Refusal("bad_output", cannot_write(output, error)) from error

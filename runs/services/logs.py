@@ -58,7 +58,7 @@ def _insert(run: Run, lines: Sequence[Line]) -> None:
             run=run,
             number=number,
             level=line.level,
-            message=storable(mask(line.message))[:MESSAGE_LENGTH],
+            message=storable(_masked(line))[:MESSAGE_LENGTH],
             step=line.step,
             progress_current=line.current,
             progress_total=line.total,
@@ -84,3 +84,11 @@ def as_told(line: RunLog) -> dict[str, Any]:
         "progress_total": line.progress_total,
         "current_term": line.current_term,
     }
+
+
+def _masked(line: Line) -> str:
+    """But for the name of a term, which stands before a colon: “password: 75%” is no secret."""
+    name = f"{line.term}: "
+    if line.term and line.message.startswith(name):
+        return name + mask(line.message.removeprefix(name))
+    return mask(line.message)

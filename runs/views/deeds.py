@@ -106,7 +106,7 @@ def publish(request: HttpRequest, project_id: int, run_id: int) -> HttpResponse:
     run = run_of(project, run_id)
     chosen = request.POST.getlist("key") if "choose" in request.POST else None
     try:
-        published = publishing.publish(run, actor=request.user, keys=chosen)
+        published = publishing.publish(run, actor=request.user, terms=chosen)
     except Refusal as refusal:
         nothing = chosen is not None and not chosen
         messages.error(request, _("Choose some entries first.") if nothing else str(refusal))
@@ -128,6 +128,13 @@ def _told(published: Published) -> str:
             published.locked,
         )
         sentence += " " + words % {"n": published.locked}
+    if published.absent:
+        words = ngettext(
+            "%(n)d entry of earlier runs is not in this one, and stays.",
+            "%(n)d entries of earlier runs are not in this one, and stay.",
+            published.absent,
+        )
+        sentence += " " + words % {"n": published.absent}
     return sentence
 
 

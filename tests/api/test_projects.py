@@ -269,3 +269,29 @@ def test_me_takes_the_same_few_queries(program, amount, db, django_assert_max_nu
     client.get("/api/me")
     with django_assert_max_num_queries(3):
         assert len(client.get("/api/me").json()["projects"]) == amount
+
+
+@pytest.mark.parametrize(
+    ("sent", "kept"),
+    [
+        ("a\u202eb\nc", "ab c"),
+        ("  a \t\u2028\u200b b\x1b[31m\x7f", "a b[31m"),
+        ("港\u00ad湾", "港湾"),
+        ("👩\u200d🔧", "👩\u200d🔧"),
+    ],
+    ids=["override", "controls", "hyphen", "emoji"],
+)
+def test_a_name_is_one_line_of_signs_that_can_be_seen(as_owner, sent, kept):
+    made = as_owner.post("/api/projects", {"name": sent})
+    assert (made.status_code, made.json()["name"]) == (201, kept)
+    address = f"/api/projects/{made.json()['id']}"
+    assert as_owner.patch(address, {"name": "Other"}).status_code == 200
+    assert as_owner.patch(address, {"name": sent}).json()["name"] == kept
+    clone = as_owner.post(f"{address}/clone", {"name": f"{sent} 2"})
+    assert clone.json()["name"] == f"{kept} 2"
+
+
+def test_a_name_that_nobody_sees(as_owner):
+    answer = as_owner.post("/api/projects", {"name": "\u202e\u200b"})
+    assert (answer.status_code, answer.json()["code"]) == (400, "project_name_invalid")
+    assert not Project.objects.exists()

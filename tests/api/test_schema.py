@@ -74,6 +74,23 @@ def test_the_event_stream_is_described(schema):
     }
 
 
+def test_an_export_is_narrowed_as_the_list_is(schema):
+    address = "/api/projects/{project_id}/glossary"
+    names = {
+        way: {parameter["name"] for parameter in schema["paths"][way]["get"]["parameters"]}
+        for way in (address, f"{address}/export")
+    }
+    paging = {"ordering", "page", "page_size", "limit", "offset"}
+    assert names[f"{address}/export"] - {"format"} == names[address] - paging
+    assert "q" in names[address]
+
+
+def test_a_section_has_its_text_only_where_it_was_asked_for(schema):
+    section = schema["components"]["schemas"]["SectionText"]
+    assert "content" in section["properties"]
+    assert "content" not in section["required"]
+
+
 def test_anybody_may_read_it(db):
     response = Client().get("/api/schema?format=json")
     assert response.status_code == 200

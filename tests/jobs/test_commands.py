@@ -85,6 +85,9 @@ class TestList:
             assert [line["id"] for line in found] == [job.pk], option
         assert len(json.loads(run("jobs", "list", "--json", "--state=active"))) == 1
         assert len(json.loads(run("jobs", "list", "--json", "--limit=1"))) == 1
+        for wrong in ("-1", "0", "many", "9223372036854775808"):
+            with pytest.raises(CommandError, match="limit"):
+                run("jobs", "list", f"--limit={wrong}")
         assert run("jobs", "list", "--kind=none") == "There is no such job.\n"
         assert refused("jobs", "list", "--state=odd") == "There is no state “odd”."
 

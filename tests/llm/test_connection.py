@@ -12,6 +12,7 @@ from glossary_site.llm.connection import Outcome, test_connection
 from glossary_site.llm.providers import SITE, Origin, ProviderConfig
 from glossary_site.llm.services.providers import Wish, save_provider
 from glossary_site.outbound.allowed import parse_allowed
+from tests.factories import make_project
 from tests.llm.test_client import config_for
 from tests.outbound.listeners import certificate, listening
 
@@ -270,14 +271,22 @@ def test_the_command_tests_the_site_s_provider(llm_server, settings):
 def test_the_command_tests_a_project_s_provider_and_fails_loudly(llm_server, settings):
     settings.PRIVATE_URLS_ALLOWED = parse_allowed(["127.0.0.1"])
     wish = Wish(kind=ProviderKind.OPENAI, base_url=llm_server.base_url, model="nowhere")
-    save_provider(scope="project:7", wish=wish, actor=None)
+    project, plain = make_project("Harbour"), make_project("Quay")
+    save_provider(scope=project.stream, wish=wish, actor=None)
     llm_server.configure(models=("alpha",))
     out = StringIO()
     with pytest.raises(CommandError):
-        call_command("testllm", project=7, stdout=out)
+        call_command("testllm", project=project.pk, stdout=out)
     assert "✗" in out.getvalue()
     assert "alpha" in out.getvalue()
-    assert "built-in" in run(project=8)
+    assert "built-in" in run(project=plain.pk)
     save_provider(scope=SITE, wish=wish, actor=None)
     with pytest.raises(CommandError):
-        run(project=8)
+        run(project=plain.pk)
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("number", [99999, 10**30])
+def test_the_command_knows_no_such_project(number):
+    with pytest.raises(CommandError, match="no project"):
+        run(project=number)

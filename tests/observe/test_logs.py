@@ -8,7 +8,7 @@ import uuid
 
 import pytest
 
-from glossary_site.observe.logs import JsonLines, TextLines
+from glossary_site.observe.logs import BrieflyRefused, JsonLines, TextLines
 from glossary_site.observe.masking import mask
 from glossary_site.observe.trace import bound
 from tests.observe.programs import python
@@ -73,6 +73,36 @@ def test_a_readable_line_ends_with_what_is_bound():
     assert first.endswith("INFO    some.logger: Done [trace_id=4bf92f35 job_run_id=7 worker=w1]")
     assert second.startswith("Traceback")
     assert "hunter2" not in text
+
+
+@pytest.mark.parametrize(("status", "shown"), [(403, False), (499, False), (500, True)])
+def test_a_refused_request_is_one_line(status, shown):
+    line = record("Forbidden: /admin/", exc_info=failure(), status_code=status)
+    assert BrieflyRefused().filter(line)
+    assert ("Traceback" in TextLines().format(line)) == shown
+
+
+def test_the_site_says_of_a_refused_request_one_line():
+    said = python(
+        """
+from types import SimpleNamespace
+from django.core.exceptions import PermissionDenied
+from django.utils.log import log_response
+for status in (403, 500):
+    answer = SimpleNamespace(status_code=status)
+    log_response("Answered", response=answer, exception=PermissionDenied("no"))
+"""
+    ).stderr
+    refused, *failed = said.splitlines()
+    assert "WARNING django.request: Answered" in refused
+    assert "ERROR   django.request: Answered" in failed[0]
+    assert failed[-1].endswith("PermissionDenied: no")
+
+
+def test_a_failure_of_our_own_keeps_its_traceback():
+    line = record("Failed", exc_info=failure())
+    assert BrieflyRefused().filter(line)
+    assert "Traceback" in TextLines().format(line)
 
 
 def test_a_line_without_context_stays_short():

@@ -31,6 +31,20 @@ class TestSignIn:
         assert try_sign_in(client, "olive", PASSWORD, next=wanted).url == wanted
         assert client.get(wanted).status_code == 200
 
+    def test_a_button_after_the_session_has_ended(self, client, owner):
+        page, button = reverse("account"), reverse("token-create")
+        response = client.post(button, headers={"referer": f"http://testserver{page}?x=1"})
+        assert response.url == f"{reverse('sign-in')}?next=/account/%3Fx%3D1"
+        assert "nothing was done" in client.get(response.url).text
+        strange = client.post(button, headers={"referer": "https://elsewhere.example/a/"})
+        assert strange.url == f"{reverse('sign-in')}?next=/"
+
+    def test_the_address_of_a_button_has_a_page(self, sign_in, owner):
+        response = sign_in(owner).get(reverse("sign-out"))
+        assert response.status_code == 405
+        assert response.headers["Allow"]
+        assert "This is the address of a button" in response.text
+
     def test_it_never_leads_to_another_site(self, client, owner):
         response = try_sign_in(client, "olive", PASSWORD, next="https://elsewhere.example/")
         assert response.url == reverse("project-list")

@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import threading
 from io import StringIO
 
 import pytest
@@ -288,6 +289,42 @@ class TestCommand:
             self.run("Harbour", "--output", target)
         assert target.read_text() == "old"
         assert list(tmp_path.iterdir()) == [target]
+
+    def test_a_link_stays_and_what_it_leads_to_is_replaced(self, published, tmp_path):
+        for name in ("there.md", "not-yet.md"):
+            (tmp_path / "real").mkdir(exist_ok=True)
+            target, link = tmp_path / "real" / name, tmp_path / name
+            if name == "there.md":
+                target.write_text("old")
+            link.symlink_to(target)
+            self.run("Harbour", "--output", link)
+            assert link.is_symlink()
+            assert target.read_text().startswith("# Harbour")
+            assert not target.is_symlink()
+
+    def test_a_pipe_stays_one(self, published, tmp_path):
+        pipe, link = tmp_path / "pipe", tmp_path / "link"
+        os.mkfifo(pipe)
+        link.symlink_to(pipe)
+        for way in (pipe, link):
+            read: list[str] = []
+            reader = threading.Thread(target=lambda read=read: read.append(pipe.read_text()))
+            reader.start()
+            self.run("Harbour", "--output", way)
+            reader.join()
+            assert read[0].startswith("# Harbour")
+        assert pipe.is_fifo()
+        assert link.is_symlink()
+
+    def test_a_name_as_long_as_the_file_system_allows(self, published, tmp_path):
+        target = tmp_path / ("用" * 80 + ".md")
+        self.run("Harbour", "--output", target)
+        assert target.read_text().startswith("# Harbour")
+
+    def test_a_link_that_leads_to_itself(self, published, tmp_path):
+        (tmp_path / "g.md").symlink_to(tmp_path / "g.md")
+        with pytest.raises(CommandError, match="Cannot write"):
+            self.run("Harbour", "--output", tmp_path / "g.md")
 
     @pytest.mark.parametrize("where", ["", "missing/g.md"], ids=["folder", "nowhere"])
     def test_where_nothing_can_be_written(self, published, tmp_path, where):

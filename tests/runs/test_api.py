@@ -272,6 +272,20 @@ class TestPublishing:
         assert told["created"] == 1
         assert GlossaryEntry.objects.get().key == key_of("berth")
 
+    @pytest.mark.parametrize("terms", [[], ["nonexistent", "neither"]], ids=["none", "unknown"])
+    def test_none_of_the_terms_is_in_it(self, client, runs, harbour, terms):
+        answer = client.post(f"{runs}/{made(harbour).pk}/publish", {"terms": terms})
+        assert refused(answer, 400, "unknown_terms")["detail"].startswith("None of these terms")
+
+    def test_unknown_terms_are_named_and_nothing_is_published(self, client, runs, harbour):
+        terms = ["Berths", *(f"Wrong {number}" for number in range(7))]
+        answer = client.post(f"{runs}/{made(harbour).pk}/publish", {"terms": terms})
+        sentence = refused(answer, 400, "unknown_terms")["detail"]
+        assert "Wrong 0, Wrong 1" in sentence
+        assert "Berths" not in sentence
+        assert sentence.endswith("Wrong 4, ….")
+        assert not GlossaryEntry.objects.exists()
+
     def test_not_while_it_goes_on(self, client, runs, harbour):
         run = start_run(harbour)
         refused(client.post(f"{runs}/{run.pk}/publish"), 409, "run_active")
@@ -443,6 +457,17 @@ class TestExport:
 
 
 class TestLogPages:
+    def test_a_term_is_no_secret_but_an_answer_may_hold_one(self, client, runs, harbour):
+        run = start_run(harbour)
+        begin(run)
+        said = ["password: 75%", "password: api_key=sk-abcdefghijklmnop123456"]
+        logs.write(run, [Line(message, term="password") for message in said])
+        rows = client.get(f"{runs}/{run.pk}/logs", {"format": "json"}).json()["lines"]
+        messages = [row["message"] for row in rows[-2:]]
+        assert messages[0] == "password: 75%"
+        assert messages[1].startswith("password: ")
+        assert "sk-abc" not in messages[1]
+
     @pytest.fixture
     def url(self, runs, harbour):
         run = start_run(harbour)

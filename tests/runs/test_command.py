@@ -1,6 +1,7 @@
 """`runpipeline`: what people type, what they get, and what is left behind."""
 
 import json
+import logging
 import os
 import signal
 import stat
@@ -30,7 +31,7 @@ from projects.terms.keys import key_of
 from runs.choices import Status
 from runs.management.showing import Display
 from runs.management.temporary import take_language
-from runs.models import Run
+from runs.models import Run, RunLog
 from runs.services.ending import cancel
 from tests.factories import make_document, make_member, make_user
 from tests.llm_peer import glossary
@@ -240,6 +241,17 @@ class TestTheFile:
         assert stat.S_IMODE(target.stat().st_mode) == 0o644
         assert os.listdir(target.parent) == ["terms.json"]
 
+    def test_a_pipe_is_written_into(self, harbour, tmp_path):
+        pipe = tmp_path / "terms.json"
+        os.mkfifo(pipe)
+        read = []
+        reader = threading.Thread(target=lambda: read.append(pipe.read_text()))
+        reader.start()
+        run("harbour", "--scope", "extract", "--output", pipe)
+        reader.join()
+        assert entries_in(read[0])
+        assert stat.S_ISFIFO(pipe.stat().st_mode)
+
     def test_a_run_that_fails_leaves_the_old_one(self, model, harbour, tmp_path):
         model.faults.add("refused_key")
         target = tmp_path / "terms.md"
@@ -258,6 +270,9 @@ class TestTheFile:
         ["--doc-root", ".", "--scope", "review"],
         ["harbour", "--output", "/nowhere/at/all.md"],
         ["harbour", "--output", "/"],
+        # There even root can make nothing, whatever the rights say.
+        ["harbour", "--output", "/proc/terms.md"],
+        ["harbour", "--output", f"/tmp/{'x' * 256}.md"],
         ["harbour", "--llm-provider", "openai"],
         ["harbour", "--llm-provider", "openai", "--base-url", "http://127.0.0.1:1/v1"],
         ["harbour", "--model", "small"],
@@ -269,6 +284,13 @@ class TestTheFile:
 )
 def test_wrong_usage_does_nothing(harbour, arguments):
     assert refused(*arguments, returncode=2)
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("limit", ["0", "-1", "few", "1000001", "9223372036854775808"])
+def test_a_limit_that_is_none(harbour, limit):
+    with pytest.raises(CommandError, match="--limit"):
+        run("harbour", f"--limit={limit}")
     assert not Run.objects.exists()
 
 
@@ -330,6 +352,25 @@ class TestLanguageModels:
         done = Run.objects.get()
         assert done.status == Status.FAILED
         assert done.error_message
+
+    @pytest.mark.parametrize(
+        ("loudly", "shown"),
+        [([], False), (["-v", 0], False), (["-v", 3], True), (["--traceback"], True)],
+        ids=["plain", "quiet", "loudest", "traceback"],
+    )
+    def test_it_fails_with_a_sentence(self, model, harbour, loudly, shown):
+        """On the terminal; where it came from is in the log of the run all the same."""
+        model.faults.add("refused_key")
+        log = StringIO()
+        handler = logging.StreamHandler(log)
+        logging.root.addHandler(handler)
+        try:
+            refused("harbour", *loudly, returncode=1)
+        finally:
+            logging.root.removeHandler(handler)
+        assert "Failed: " in log.getvalue()
+        assert ("Traceback" in log.getvalue()) == shown
+        assert RunLog.objects.exclude(traceback="").exists()
 
     def test_ctrl_c_cancels_the_run_and_cleans_up(self, glossary_server, db, folder):
         """In the middle of a call that would take for ever."""

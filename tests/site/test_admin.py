@@ -30,6 +30,22 @@ def test_lists_search_and_rows_open(model, project, superuser, sign_in):
         assert client.get(reverse(change, args=[row.pk])).status_code == 200
 
 
+@pytest.mark.parametrize("model", our_models(), ids=lambda model: model._meta.label_lower)
+def test_a_row_that_no_table_can_have(model, superuser, sign_in):
+    change = f"admin:{model._meta.app_label}_{model._meta.model_name}_change"
+    assert sign_in(superuser).get(reverse(change, args=["9" * 24])).status_code == 302
+
+
+def test_who_still_has_a_temporary_password(superuser, sign_in):
+    factories.make_user("nina")
+    User.objects.filter(username="nina").update(password_is_temporary=True)
+    url = reverse("admin:people_user_changelist")
+    answer = sign_in(superuser).get(url, {"password_is_temporary__exact": "1"})
+    assert [row.username for row in answer.context["cl"].result_list] == ["nina"]
+    # A password itself is still nothing to look for.
+    assert sign_in(superuser).get(url, {"password__startswith": "a"}).status_code == 400
+
+
 def test_rows_that_services_write_cannot_be_changed_here(project, superuser, sign_in):
     url = reverse("admin:projects_project_change", args=[project.pk])
     assert sign_in(superuser).post(url, {"name": "Stolen"}).status_code == 403

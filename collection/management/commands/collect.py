@@ -3,7 +3,7 @@
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable
-from contextlib import ExitStack, nullcontext, suppress
+from contextlib import ExitStack, suppress
 from functools import partial
 from typing import Any
 
@@ -31,12 +31,10 @@ from projects.access import Action, Actor, can
 from projects.management.acting import actor_named, add_actor_argument
 from projects.management.preparing import prepare_database
 from projects.management.stopping import Interrupt, stoppable
-from projects.management.terminal import without_chatter
+from projects.management.terminal import quieter
 
 TRIGGERED_BY = "command"
 FAILED, USAGE, INTERRUPTED = 1, 2, 130
-# From here on the site's own log is shown as well.
-LOUD = 2
 
 
 class Command(SiteCommand):
@@ -104,7 +102,7 @@ class Command(SiteCommand):
         display = Display(self.stderr, quiet=options["verbosity"] == 0)
         with (
             stoppable() as interrupt,
-            without_chatter() if options["verbosity"] < LOUD else nullcontext(),
+            quieter(verbosity=options["verbosity"], traceback=options["traceback"]),
         ):
             try:
                 run = self._collect(begin, options, actor, display, interrupt)

@@ -1,7 +1,7 @@
 """The pipeline in one line: documents in, a glossary out. No server is needed for it."""
 
 import time
-from argparse import ArgumentParser, ArgumentTypeError
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass
@@ -17,6 +17,7 @@ from glossary_site.errors import Refusal
 from glossary_site.jobs.overview import overview
 from glossary_site.llm.choices import ProviderKind
 from glossary_site.llm.providers import overriding
+from glossary_site.management.arguments import how_many
 from glossary_site.management.base import SiteCommand
 from indexing.management.targets import project_named
 from projects.access import Action, Actor
@@ -25,7 +26,7 @@ from projects.management.acting import actor_named, add_actor_argument
 from projects.management.output import write_result
 from projects.management.preparing import prepare_database
 from projects.management.stopping import Interrupt, stoppable
-from projects.management.terminal import without_chatter
+from projects.management.terminal import quieter
 from projects.models import Project
 from runs.choices import Scope, Status
 from runs.management.performing import LOOK_SECONDS, Performer
@@ -40,8 +41,6 @@ from runs.services.starting import active_run, start
 
 TRIGGERED_BY = "command"
 USAGE, WITH_FAILURES, INTERRUPTED = 2, 3, 130
-# From here on the site's own log is shown as well.
-LOUD = 2
 
 
 @dataclass(frozen=True)
@@ -83,7 +82,7 @@ class Command(SiteCommand):
             "--format", choices=list(FORMATS), help="of the result (as FILE is called, else md)"
         )
         parser.add_argument(
-            "--limit", type=positive, metavar="N", help="at most so many terms, the best ones"
+            "--limit", type=how_many, metavar="N", help="at most so many terms, the best ones"
         )
         parser.add_argument(
             "--llm-provider",
@@ -114,7 +113,7 @@ class Command(SiteCommand):
         with (
             stoppable() as interrupt,
             overriding(provider) if provider else nullcontext(),
-            without_chatter() if options["verbosity"] < LOUD else nullcontext(),
+            quieter(verbosity=options["verbosity"], traceback=options["traceback"]),
         ):
             try:
                 self._handle(wish, actor, display, interrupt)
@@ -165,12 +164,6 @@ class Command(SiteCommand):
                 % {"n": run.failure_count, "id": run.pk},
                 returncode=WITH_FAILURES,
             )
-
-
-def positive(text: str) -> int:
-    if not text.isdecimal() or not int(text):
-        raise ArgumentTypeError(f"{text} is not a number of terms")
-    return int(text)
 
 
 def wish_of(options: dict[str, Any]) -> Wish:

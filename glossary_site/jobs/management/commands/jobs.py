@@ -25,6 +25,7 @@ from glossary_site.jobs.querysets import JobRunQuerySet
 from glossary_site.jobs.reasons import why
 from glossary_site.jobs.services.audit import Actor
 from glossary_site.jobs.services.runs import cancel_run, retry_run
+from glossary_site.management.arguments import how_many
 from glossary_site.management.base import SiteCommand
 
 NOTE_LENGTH = 60
@@ -45,7 +46,9 @@ class Command(SiteCommand):
         )
         listing.add_argument("--kind", help="jobs of this kind")
         listing.add_argument("--scope", help="jobs of this scope, such as project:7")
-        listing.add_argument("--limit", type=int, default=DEFAULT_LIMIT, help="how many at most")
+        listing.add_argument(
+            "--limit", type=how_many, default=DEFAULT_LIMIT, help="how many at most"
+        )
         listing.add_argument("--json", action="store_true", help="for programs")
         showing = commands.add_parser("show", help="one job with all its facts")
         showing.add_argument("id", type=int)
@@ -89,7 +92,7 @@ class Command(SiteCommand):
             runs = runs.filter(kind=kind)
         if scope:
             runs = runs.for_scope(scope)
-        found = list(runs[: max(0, limit)])
+        found = list(runs[:limit])
         if json:
             self.stdout.write(as_json(JobSerializer(found, many=True).data))
         elif found:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from glossary_site.llm.connection import Outcome, test_connection
 from glossary_site.llm.providers import SITE, provider_for
 from glossary_site.management.base import SiteCommand
+from projects.models import Project
 
 MARKS = {Outcome.OK: "✓", Outcome.NOTE: "!", Outcome.FAILED: "✗"}
 
@@ -22,7 +23,7 @@ class Command(SiteCommand):
         )
 
     def handle(self, *args: Any, project: int | None, **options: Any) -> None:
-        config = provider_for(SITE if project is None else f"project:{project}")
+        config = provider_for(SITE if project is None else scope_of(project))
         self.stdout.write(
             _("%(kind)s %(model)s (chosen by: %(origin)s)")
             % {"kind": config.kind.label, "model": config.model, "origin": config.origin.value}
@@ -32,3 +33,10 @@ class Command(SiteCommand):
             self.stdout.write(f"{MARKS[step.outcome]} {step.title}: {step.detail}")
         if not report.ok:
             raise CommandError(_("The connection does not work."))
+
+
+def scope_of(project_id: int) -> str:
+    project = Project.objects.filter(pk=project_id).first()
+    if project is None:
+        raise CommandError(_("There is no project “%(name)s”.") % {"name": project_id})
+    return project.stream
