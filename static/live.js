@@ -70,11 +70,12 @@
     setTimeout(() => asked.delete(detail.xhr), AGAIN);
   });
 
-  // Nor is a part replaced under somebody's finger, or while what they sent from it is on its way: the
-  // click, or the answer, would be lost with what was pressed.
+  // Nor is a part replaced under somebody's finger, or while what they asked for is on its way: the
+  // click would be lost with what was pressed, and the answer with the part that it was for.
   let pressed = false;
   const sent = new Set();
   const missed = new Set();
+  const liveName = ({ requestConfig }) => /^live:(.*)/.exec(requestConfig?.triggeringEvent?.type ?? "")?.[1];
   function makeUp() {
     if (pressed || sent.size) return;
     missed.forEach((name) => tell(name));
@@ -89,16 +90,16 @@
   // One that was let go of elsewhere is not heard of.
   window.addEventListener("blur", released);
   document.body.addEventListener("htmx:beforeSend", ({ detail }) => {
-    if (detail.requestConfig.verb !== "get") sent.add(detail.xhr);
+    if (!liveName(detail)) sent.add(detail.xhr);
   });
   document.body.addEventListener("htmx:afterRequest", ({ detail }) => {
     if (sent.delete(detail.xhr)) makeUp();
   });
   document.body.addEventListener("htmx:beforeSwap", ({ detail }) => {
-    const type = detail.requestConfig?.triggeringEvent?.type ?? "";
-    if (!(pressed || sent.size) || !type.startsWith("live:")) return;
+    const name = liveName(detail);
+    if (!(pressed || sent.size) || !name) return;
     detail.shouldSwap = false;
-    missed.add(type.slice("live:".length));
+    missed.add(name);
   });
 
   function isBeingReplaced(name) {

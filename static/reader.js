@@ -30,7 +30,7 @@
     if (!link) return;
     link.setAttribute("aria-current", "true");
     // The list may be longer than the window: keep the mark in sight, without moving the page.
-    const top = link.offsetTop - box.offsetTop;
+    const top = link.getBoundingClientRect().top - box.getBoundingClientRect().top + box.scrollTop;
     if (top < box.scrollTop || top + link.offsetHeight > box.scrollTop + box.clientHeight) {
       box.scrollTop = top - box.clientHeight / 3;
     }

@@ -274,6 +274,45 @@
     reveal(event.detail.elt);
   });
 
+  /* ---- What somebody wrote ----------------------------------------------------------------------------- */
+
+  // A form with room for a text: leaving it takes a second word. If the session had ended when it was
+  // sent, what was written is there again after signing in.
+  const DRAFT = "draft";
+  const texts = () => [...document.querySelectorAll("main form[method=post]:has(textarea)")];
+  const fields = (form) =>
+    [...form.elements].filter((field) => field.name && field.matches("textarea, select, input[type=text]"));
+  const isChanged = (field) =>
+    field.options
+      ? [...field.options].some((option) => option.selected !== option.defaultSelected)
+      : field.value !== field.defaultValue;
+  let leaving = false;
+  document.addEventListener("submit", ({ target, defaultPrevented }) => {
+    if (defaultPrevented) return;
+    leaving = true;
+    if (!texts().includes(target)) return;
+    const values = fields(target).map(({ name, value }) => [name, value]);
+    const draft = { page: window.location.pathname, form: texts().indexOf(target), values };
+    try {
+      sessionStorage.setItem(DRAFT, JSON.stringify(draft));
+    } catch {
+      // Too long to be kept; it is sent all the same.
+    }
+  });
+  window.addEventListener("pageshow", () => { leaving = false; });
+  window.addEventListener("beforeunload", (event) => {
+    if (!leaving && texts().some((form) => fields(form).some(isChanged))) event.preventDefault();
+  });
+  if (!document.querySelector("main form input[name=next]")) {
+    const draft = JSON.parse(sessionStorage.getItem(DRAFT) ?? "null");
+    sessionStorage.removeItem(DRAFT);
+    const form = draft?.page === window.location.pathname && texts()[draft.form];
+    for (const [name, value] of form ? draft.values : []) {
+      const field = form.elements.namedItem(name);
+      if (field?.value !== undefined) field.value = value;
+    }
+  }
+
   reveal(document);
   // A refused form: begin where the first mistake is.
   document.querySelector("main [aria-invalid=true]")?.focus();

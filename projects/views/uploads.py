@@ -90,6 +90,9 @@ def paste(request: HttpRequest, project_id: int) -> HttpResponse:
     if not form.is_valid():
         return _add_page(request, project, form)
     path: str = form.cleaned_data["path"]
+    if path.endswith("/"):
+        form.add_error("path", _("Say how the document is to be called in this folder."))
+        return _add_page(request, project, form)
     if not posixpath.splitext(path)[1]:
         path += ".md"
     # Browsers send the line ends of DOS.

@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from projects.models import GlossaryEntry
+from projects.services.glossary.publishing import Effect, effect_of
 from runs.models import Run
-from runs.services.publishing import entries_of
+from runs.services.publishing import data_of, entries_of
 
 # What makes two entries of one term differ, the definition first: it is what people read.
 FIELDS = ("definition", "term", "category", "aliases", "related")
@@ -94,38 +94,6 @@ def _plain(side: Side, name: str) -> Any:
     return frozenset(value) if isinstance(value, tuple) else value
 
 
-@dataclass(frozen=True)
-class Preview:
+def preview(run: Run) -> Effect:
     """What would become of the project's glossary."""
-
-    new: int
-    changed: int
-    same: int
-    # Of those that differ: some of it was edited by people, and stays as they left it.
-    locked: int
-
-    @property
-    def total(self) -> int:
-        return self.new + self.changed + self.same + self.locked
-
-
-def preview(run: Run) -> Preview:
-    sides = sides_of(run)
-    columns = ("key", "term", "definition", "category", "aliases", "related", "locked")
-    rows = GlossaryEntry.objects.filter(project=run.project_id).values(*columns)
-    changed = same = locked = 0
-    for row in rows:
-        new = sides.get(row["key"])
-        if new is None:
-            continue
-        kept = set(row.pop("locked"))
-        fields = _differing(_side({**row, "confidence": 0.0}), new)
-        if not fields:
-            same += 1
-        elif kept.intersection(fields):
-            locked += 1
-        else:
-            changed += 1
-    return Preview(
-        new=len(sides) - changed - same - locked, changed=changed, same=same, locked=locked
-    )
+    return effect_of(project=run.project, entries=map(data_of, entries_of(run)))

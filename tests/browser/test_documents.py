@@ -53,6 +53,17 @@ def test_files_and_folders_are_dropped_and_each_is_answered(visit, olive, projec
     expect(page.get_by_role("heading", name="Casting off")).to_be_in_viewport()
 
 
+def test_the_contents_follow_the_reading(visit, olive, project):
+    parts = [f"## Part {n}\n\n{'The tide turns. ' * 80}\n" for n in range(1, 61)]
+    address = project.add("long.md", "# Long\n\n" + "\n".join(parts))
+    page = visit(olive)
+    page.goto(address)
+    page.mouse.wheel(0, 100_000)
+    current = page.get_by_role("navigation", name="Contents").locator("[aria-current]")
+    expect(current).to_have_text(re.compile("Part (59|60)"))
+    expect(current).to_be_in_viewport()
+
+
 def test_a_chosen_folder_keeps_its_paths_and_changes_become_versions(
     visit, olive, project, tmp_path: Path
 ):

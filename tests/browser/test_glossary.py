@@ -7,7 +7,7 @@ from playwright.sync_api import Page, expect
 
 from tests.browser.test_keyboard import wait_until_keys_work
 from tests.browser.test_pages import audit, beyond_the_edge
-from tests.browser.visiting import LiveSite, SharedProject, wait_until_live
+from tests.browser.visiting import PASSWORD, LiveSite, SharedProject, sign_in, wait_until_live
 
 LINES = "# Lines\n\n## Mooring\n\nA mooring line holds the vessel.\n"
 PUBLISH = """
@@ -92,6 +92,31 @@ def test_an_edit_is_locked_shown_and_undone(visit, olive, glossary):
     page.get_by_role("button", name="Undo revision 2").click()
     expect(definition(page)).to_have_text(ENTRIES["pilot"])
     expect(page.get_by_role("button", name="Unlock Definition")).to_have_count(0)
+
+
+def test_what_was_written_outlives_the_session_and_a_wrong_click(visit, olive, glossary):
+    page = visit(olive)
+    page.goto(f"{glossary}?letter=P")
+    rows(page).click()
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Definition").fill("A mariner who steers vessels.")
+    asked: list[str] = []
+    page.once("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
+    page.get_by_role("link", name="Terms").click(no_wait_after=True)
+    page.wait_for_timeout(300)
+    assert asked == ["beforeunload"]
+
+    page.context.clear_cookies(name=re.compile("session"))
+    page.get_by_role("button", name="Save").click()
+    expect(page.get_by_text("You were signed out, so nothing was done.")).to_be_visible()
+    sign_in(page, olive.name, PASSWORD)
+    expect(page.get_by_label("Definition")).to_have_value("A mariner who steers vessels.")
+    page.get_by_role("button", name="Save").click()
+    expect(definition(page)).to_have_text("A mariner who steers vessels.")
+    page.get_by_role("link", name="Edit").click()
+    page.get_by_label("Definition").fill("A mariner who steers.")
+    page.get_by_role("button", name="Save").click()
+    expect(definition(page)).to_have_text("A mariner who steers.")
 
 
 def test_two_who_edit_at_once_lose_nothing(visit, trouble, olive, vera, project, glossary):

@@ -1,10 +1,11 @@
 """Pages that stay open learn what others do, whatever process it happens in."""
 
+import re
 import signal
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import expect
+from playwright.sync_api import Route, expect
 
 from tests.browser.visiting import live_indicator, wait_until_live
 
@@ -98,3 +99,31 @@ def test_nothing_is_replaced_under_a_pressed_finger(visit, olive, project):
     expect(page.get_by_role("link", name="piers.md")).to_have_count(0)
     page.mouse.up()
     expect(page.get_by_role("heading", level=1, name="Tides")).to_be_visible()
+
+
+def test_an_answer_is_not_lost_to_an_update(visit, olive, project):
+    """The list that it was for would be gone: an update that comes in between waits."""
+    for name in ("tides", "piers"):
+        project.add(f"{name}.md", f"# {name}\n")
+    page = visit(olive)
+    page.goto(f"{project.url}documents/")
+    wait_until_live(page)
+    names = page.locator("#results [data-row-link]")
+    expect(names).to_have_count(2)
+    held: dict[bool, Route] = {}
+    page.route(
+        re.compile("/documents/"), lambda route: held.update({"q=" in route.request.url: route})
+    )
+    with page.expect_request(re.compile("/documents/$")):
+        project.add("quays.md", "# quays\n")
+    with page.expect_request(re.compile("q=pier")):
+        page.get_by_role("searchbox").fill("pier")
+    with page.expect_response(re.compile("/documents/$")):
+        held[False].continue_()
+    page.wait_for_timeout(300)
+    held[True].continue_()
+    expect(names).to_have_text(["piers.md"])
+    # The list goes on to be live, as it is filtered.
+    page.unroute_all()
+    project.add("piers-2.md", "# piers\n")
+    expect(names).to_have_text(["piers-2.md", "piers.md"])

@@ -88,9 +88,8 @@ class TestSearch:
         answering.results = [result(document)]
         page = ask(reading, project, q="ebb").text
         assert '<span class="folder">sea/</span>tides.md' in page
-        assert re.search(
-            r"Tides <span aria-hidden=\"true\">›</span> </span>.*1\.2.*Slack</a>", page
-        )
+        # As the document has it: without a number of ours before it.
+        assert 'Tides <span aria-hidden="true">›</span> </span>Slack</a>' in page
         assert "The <mark>ebb</mark> &lt;b&gt;" in page
         assert "lines 12–20" in page
         assert "0.83" in page

@@ -161,6 +161,12 @@ class TestPaste:
         client.post(url, {"path": "notes/kickoff", "text": "x"})
         assert project.documents.get().path == "notes/kickoff.md"
 
+    def test_a_folder_is_no_name(self, client, url, project):
+        html = client.post(url, {"path": "notes/", "text": "Kept."}).text
+        assert "Say how the document is to be called" in html
+        assert "Kept." in html
+        assert not project.documents.exists()
+
     def test_the_same_path_again_is_a_new_version(self, client, url, project):
         factories.make_document(project, "a.md", "one\n")
         html = client.post(url, {"path": "a.md", "text": "two\n"}, follow=True).content.decode()

@@ -4,12 +4,17 @@ import time
 
 import pytest
 
+from projects.access import OPERATOR
 from projects.models import GlossaryEntry
+from projects.services.glossary.publishing import Effect
 from runs.models import ProvisionalEntry
 from runs.services.comparing import compare, preview
+from runs.services.publishing import publish
 from tests.runs.made import add_entries, entry_fields, make_run
 
 pytestmark = pytest.mark.django_db
+
+QUOTES = [{"document_id": 1, "path": "a.md", "line_start": 1, "line_end": 1, "quote": "Q."}]
 
 
 def entry(project, term, definition, **fields) -> GlossaryEntry:
@@ -77,18 +82,26 @@ class TestCompare:
 
 class TestPreview:
     def test_counts_what_publishing_would_do(self, project):
-        run = make_run(project)
-        add_entries(run, {"New": "N.", "Same": "S.", "Changed": "C.", "Held": "H."})
-        entry(project, "Same", "S.")
-        entry(project, "Changed", "Before.")
-        entry(project, "Held", "By hand.", locked=["definition"])
-        entry(project, "Other", "Not of this run.")
+        earlier, run = make_run(project), make_run(project)
+        words = {"Same": "S.", "Changed": "C.", "Held": "H.", "Quoted": "Q."}
+        add_entries(earlier, words | {"Gone": "G."}, evidence=QUOTES)
+        add_entries(run, words | {"New": "N."}, evidence=QUOTES)
+        publish(earlier, actor=OPERATOR)
+        GlossaryEntry.objects.filter(key="changed").update(definition="Before.")
+        GlossaryEntry.objects.filter(key="held").update(
+            definition="By hand.", locked=["definition"]
+        )
+        GlossaryEntry.objects.filter(key="quoted").update(evidence=[])
+        entry(project, "Own", "Written by hand.")
         seen = preview(run)
-        assert (seen.new, seen.changed, seen.same, seen.locked) == (1, 1, 1, 1)
-        assert seen.total == 4
+        assert (seen.created, seen.updated, seen.unchanged) == (1, 2, 2)
+        assert (seen.locked, seen.absent) == (1, 1)
+        assert not GlossaryEntry.objects.filter(key="new").exists()
+        done = publish(run, actor=OPERATOR)
+        assert Effect(**{name: getattr(done, name) for name in vars(seen)}) == seen
 
     def test_a_lock_on_what_does_not_differ_holds_nothing(self, project):
         run = make_run(project)
         add_entries(run, {"Ebb": "After."})
         entry(project, "Ebb", "Before.", locked=["category"])
-        assert preview(run).changed == 1
+        assert (preview(run).updated, preview(run).locked) == (1, 0)

@@ -1,7 +1,7 @@
 """Copying what a run wrote into the glossary, around what people have written there."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
 
@@ -35,14 +35,46 @@ FIGURES = ("score", "frequency", "reading", "letter", "language", "prompt_versio
 
 
 @dataclass(frozen=True)
-class Published:
-    # For undoing all of it in one go.
-    batch: UUID
+class Effect:
+    """On the glossary, in entries."""
+
     created: int
     updated: int
     unchanged: int
-    # In how many entries something that a person wrote stayed as it was, against the run.
+    # In how many something that a person wrote stays as it is, against the run.
     locked: int
+    # From earlier runs, and not in this one: they stay.
+    absent: int
+
+
+@dataclass(frozen=True)
+class Published(Effect):
+    # For undoing all of it in one go.
+    batch: UUID
+
+
+@dataclass
+class _Plan:
+    written: list[Written] = field(default_factory=list)
+    figures: list[GlossaryEntry] = field(default_factory=list)
+    unchanged: int = 0
+    held: int = 0
+    absent: int = 0
+
+    def effect(self) -> dict[str, int]:
+        created = sum(row.before is None for row in self.written)
+        return {
+            "created": created,
+            "updated": len(self.written) - created,
+            "unchanged": self.unchanged,
+            "locked": self.held,
+            "absent": self.absent,
+        }
+
+
+def effect_of(*, project: Project, entries: Iterable[EntryData]) -> Effect:
+    """What publishing these would do. Nothing is written."""
+    return Effect(**_planned(project, entries, None).effect())
 
 
 @transaction.atomic
@@ -51,43 +83,48 @@ def publish_entries(
 ) -> Published:
     """Write entries into the glossary, in one step. What is there and not among them stays."""
     lock_project(project)
+    plan = _planned(project, entries, run_id)
+    writer = Writer(project, Change.PUBLISHED, author_of(actor), run_id)
+    save_all(plan.figures)
+    writer.write(plan.written)
+    published = Published(**plan.effect(), batch=writer.batch)
+    if plan.written:
+        _tell(project, actor, run_id, plan.written, published)
+    return published
+
+
+def _planned(project: Project, entries: Iterable[EntryData], run_id: int | None) -> _Plan:
     known = {entry.key: entry for entry in GlossaryEntry.objects.filter(project=project)}
     renamed = _old_names(known.values())
     categories = category_keys(project)
     news: dict[str, EntryData] = {}
     for data in entries:
         news.setdefault(data.key, data)
-    written: list[Written] = []
-    figures: list[GlossaryEntry] = []
-    unchanged = held = 0
+    plan = _Plan()
+    seen: set[int] = set()
     for key, data in news.items():
         entry = known.get(key)
         if entry is None and key in renamed:
             entry = renamed[key]
             if entry.key in news:
                 # The run knows it by its new name as well: this one is a name of that.
-                unchanged += 1
+                plan.unchanged += 1
                 continue
         if entry is None:
-            written.append(Written(None, _new_entry(project, data, run_id, categories)))
+            plan.written.append(Written(None, _new_entry(project, data, run_id, categories)))
             continue
+        seen.add(entry.pk)
         before = snapshot(entry)
-        held += _take_over(entry, data, run_id, categories)
+        plan.held += _take_over(entry, data, run_id, categories)
         if any(before[name] != getattr(entry, name) for name in CONTENT):
-            written.append(Written(before, entry))
+            plan.written.append(Written(before, entry))
             continue
-        unchanged += 1
+        plan.unchanged += 1
         entry.run_id = before["run_id"]
         if any(before[name] != getattr(entry, name) for name in FIGURES):
-            figures.append(entry)
-    writer = Writer(project, Change.PUBLISHED, author_of(actor), run_id)
-    save_all(figures)
-    writer.write(written)
-    created = sum(row.before is None for row in written)
-    published = Published(writer.batch, created, len(written) - created, unchanged, held)
-    if written:
-        _tell(project, actor, run_id, written, published)
-    return published
+            plan.figures.append(entry)
+    plan.absent = sum(each.run_id is not None and each.pk not in seen for each in known.values())
+    return plan
 
 
 def _old_names(entries: Iterable[GlossaryEntry]) -> dict[str, GlossaryEntry]:

@@ -42,6 +42,9 @@ def extract(work: Work) -> None:
         )
         count = snapshot_terms(work.run)
         found = ngettext("%(n)s term.", "%(n)s terms.", count) % {"n": count}
+        if left_out := work.run.terms.exclude(excluded_because="").count():
+            more = ngettext("%(n)s more is left out.", "%(n)s more are left out.", left_out)
+            found += " " + more % {"n": left_out}
         changes = _("%(added)s new, %(removed)s not found any more.") % {
             "added": taken.added,
             "removed": taken.removed,
