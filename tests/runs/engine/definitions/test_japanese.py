@@ -1,7 +1,10 @@
 """Japanese sentences: which ones are taken as definitions, and which are not."""
 
+import time
+
 import pytest
 
+from runs.engine.definitions import japanese
 from tests.runs.engine.definitions.made import entry, is_offered
 
 DEFINE = [
@@ -114,3 +117,10 @@ def test_a_sentence_over_two_lines_is_one() -> None:
     assert found.definition == "憩流とは、潮の流れがほぼ止まる状態をいう。"
     assert found.evidence[0].quote == "憩流とは、潮の流れが\nほぼ止まる状態をいう。"
     assert (found.evidence[0].line_start, found.evidence[0].line_end) == (1, 2)
+
+
+@pytest.mark.parametrize("tail", ["漢" * 400, "abcdefgh0123" * 40, "漢い漢" * 150, "字の" * 200])
+def test_a_noun_without_an_end_takes_no_time(tail):
+    began = time.perf_counter()
+    assert japanese.KIND.search(f"実行する{tail}、") is None
+    assert time.perf_counter() - began < 1
