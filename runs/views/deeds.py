@@ -111,11 +111,11 @@ def publish(request: HttpRequest, project_id: int, run_id: int) -> HttpResponse:
         nothing = chosen is not None and not chosen
         messages.error(request, _("Choose some entries first.") if nothing else str(refusal))
     else:
-        messages.success(request, _told(published))
+        messages.success(request, _told(published, whole=chosen is None))
     return redirect(run)
 
 
-def _told(published: Published) -> str:
+def _told(published: Published, *, whole: bool) -> str:
     sentence = _("Published: %(new)d new, %(changed)d changed, %(same)d as before.") % {
         "new": published.created,
         "changed": published.updated,
@@ -128,7 +128,8 @@ def _told(published: Published) -> str:
             published.locked,
         )
         sentence += " " + words % {"n": published.locked}
-    if published.absent:
+    # Of what was not chosen nobody asks.
+    if whole and published.absent:
         words = ngettext(
             "%(n)d entry of earlier runs is not in this one, and stays.",
             "%(n)d entries of earlier runs are not in this one, and stay.",

@@ -227,6 +227,20 @@ class TestDeeds:
         self.post(editing, "run-publish", tide_project.pk, run.pk, choose="yes", key=["quay"])
         assert tide_project.entries.get().term == "Quay"
 
+    def test_what_the_run_does_not_have_is_told_before_and_after(self, editing, tide_project):
+        earlier, later = make_run(tide_project), make_run(tide_project)
+        add_entries(earlier, {"Ebb": "Out.", "Quay": "A wall."})
+        add_entries(later, {"Ebb": "Out.", "Buoy": "A mark."})
+        self.post(editing, "run-publish", tide_project.pk, earlier.pk)
+        assert (
+            "1 entry of earlier runs is not in this one. It stays" in run_page(editing, later).text
+        )
+        chosen = {"choose": "yes", "key": ["buoy"]}
+        page = self.post(editing, "run-publish", tide_project.pk, later.pk, **chosen)
+        assert "is not in this one, and stays." not in page.text
+        page = self.post(editing, "run-publish", tide_project.pk, later.pk)
+        assert "1 entry of earlier runs is not in this one, and stays." in page.text
+
 
 @pytest.mark.parametrize(
     ("nano", "shown"),
