@@ -151,6 +151,8 @@ class PostgresPostings:
 
     def _each(self, select: str, words: Sequence[str]) -> list[tuple[Any, ...]]:
         """The answer to `select` for each word, in their order."""
+        if not words:
+            return []
         return self._rows(
             f"""
             SELECT ({select} = asked.term COLLATE "C")
