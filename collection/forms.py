@@ -18,7 +18,12 @@ SECRETS = ("token", "deploy_key")
 
 
 class WrittenOnly(forms.Textarea):
-    """No page carries a key, not even the one that was just typed."""
+    """No page carries a key, not even the one that was just typed, nor does the browser keep it."""
+
+    def build_attrs(
+        self, base_attrs: dict[str, Any], extra_attrs: dict[str, Any] | None = None
+    ) -> dict[str, Any]:
+        return {**super().build_attrs(base_attrs, extra_attrs), "data-secret": True}
 
     def format_value(self, value: Any) -> str:
         return ""

@@ -281,7 +281,8 @@
   const DRAFT = "draft";
   const texts = () => [...document.querySelectorAll("main form[method=post]:has(textarea)")];
   const fields = (form) =>
-    [...form.elements].filter((field) => field.name && field.matches("textarea, select, input[type=text]"));
+    [...form.elements].filter((field) =>
+      field.name && field.matches("textarea:not([data-secret]), select, input[type=text]"));
   const isChanged = (field) =>
     field.options
       ? [...field.options].some((option) => option.selected !== option.defaultSelected)

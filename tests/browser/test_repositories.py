@@ -5,7 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.visiting import LiveSite, wait_until_live
+from tests.browser.visiting import PASSWORD, LiveSite, sign_in, wait_until_live
 from tests.collection.git.building import Source, make_source
 
 PAGE = b"# Pilots\n\nA **pilot boat** brings a pilot to an arriving ship.\n"
@@ -98,3 +98,20 @@ def test_what_failed_is_told_and_tried_again_without_scripts(visit, olive, proje
     expect(page.locator(".bar-legend")).to_contain_text("6 new commits")
     page.get_by_role("link", name=re.compile("Goes on from")).click()
     expect(page.locator("h1")).to_contain_text("Completed with 1 failure")
+
+
+def test_a_key_does_not_outlive_the_session(visit, olive, project):
+    """What else was written does."""
+    page = visit(olive)
+    page.goto(f"{project.url}repositories/add/")
+    page.get_by_role("textbox", name="Address").fill("git@git.example.com:quay.git")
+    page.get_by_role("textbox", name="Deploy key").fill("-----BEGIN OPENSSH PRIVATE KEY-----\nx")
+    page.context.clear_cookies(name=re.compile("session"))
+    page.get_by_role("button", name="Add repository").click()
+    expect(page.get_by_role("heading", level=1, name="Sign in")).to_be_visible()
+    assert "PRIVATE" not in page.evaluate("JSON.stringify(sessionStorage)")
+    sign_in(page, olive.name, PASSWORD)
+    expect(page.get_by_role("textbox", name="Address")).to_have_value(
+        "git@git.example.com:quay.git"
+    )
+    expect(page.get_by_role("textbox", name="Deploy key")).to_have_value("")
