@@ -4,6 +4,7 @@ python -m benchmarks.pipeline_side run TERMS
 python -m benchmarks.pipeline_side sequential QUESTIONS
 """
 
+import gc
 import json
 import os
 import random
@@ -132,6 +133,8 @@ def sequential(questions: Path) -> float:
 
 if __name__ == "__main__":
     if sys.argv[1] == "run":
+        # As the processes of a worker are started.
+        gc.freeze()
         # Of two runs the second finds loaded what a worker loads once: clients, tokenizers, words.
         print(json.dumps([run(int(sys.argv[2]), seed) for seed in (1, 2)]))
     else:

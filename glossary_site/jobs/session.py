@@ -51,6 +51,7 @@ class Session:
         self._stop = threading.Event()
         self._in_transaction = False
         self._progress_written = 0.0
+        self._told = self._progress
 
     # For the job's function
 
@@ -212,7 +213,14 @@ class Session:
             self.stop(self._why_lost())
             self.check()
         self.renewed = began
-        news.changed(run)
+        if self._told != self._progress:
+            self._told = self._progress
+            news.changed(run)
+
+    @property
+    def _progress(self) -> tuple[int, int, str]:
+        run = self.run
+        return run.progress_current, run.progress_total, run.progress_message
 
     @contextmanager
     def _transaction(self) -> Iterator[None]:

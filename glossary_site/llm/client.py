@@ -24,18 +24,17 @@ SPARE_CONNECTIONS = 4
 # credentials for another host among them, and tell every server what this machine is.
 HEADERS = frozenset(
     {
-        "accept",
-        "accept-encoding",
-        "connection",
-        "content-length",
-        "content-type",
-        "host",
-        "idempotency-key",
-        "openai-beta",
-        "traceparent",
-        "transfer-encoding",
-        "user-agent",
-        "x-client-request-id",
+        b"accept",
+        b"accept-encoding",
+        b"connection",
+        b"content-length",
+        b"content-type",
+        b"host",
+        b"idempotency-key",
+        b"openai-beta",
+        b"traceparent",
+        b"transfer-encoding",
+        b"x-client-request-id",
     }
 )
 # The library insists on a key, and would else take one from the environment.
@@ -89,10 +88,8 @@ def _options(config: ProviderConfig) -> dict[str, Any]:
 
 def dress_request(config: ProviderConfig, request: httpx2.Request) -> None:
     """The last word on what is sent: the headers above, and the key of this provider."""
-    for name in list(request.headers):
-        if name.lower() not in HEADERS:
-            del request.headers[name]
-    request.headers["User-Agent"] = "glossary-site"
+    kept = [(name, value) for name, value in request.headers.raw if name.lower() in HEADERS]
+    request.headers = httpx2.Headers([*kept, (b"User-Agent", b"glossary-site")])
     if config.api_key:
         request.headers["Authorization"] = f"Bearer {config.api_key}"
         if "api-version" in config.query:

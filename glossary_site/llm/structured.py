@@ -53,7 +53,7 @@ def body_of(
         wanted = {
             "name": SCHEMA_NAME,
             "schema": request.schema,
-            "strict": is_strict(request.schema),
+            "strict": _is_strict(written(request.schema)),
         }
         body["response_format"] = {"type": "json_schema", "json_schema": wanted}
         return body
@@ -117,6 +117,12 @@ def is_strict(schema: Any) -> bool:
     return all(map(is_strict, schema.values()))
 
 
+@lru_cache(maxsize=64)
+def _is_strict(schema: str) -> bool:
+    # Kept: thousands of requests have one schema.
+    return is_strict(json.loads(schema))
+
+
 def _json_in(content: str) -> Any:
     """The JSON in an answer, which some models dress in words or in a code block."""
     try:
@@ -145,7 +151,7 @@ def _no_constant(name: str) -> Any:
 
 @lru_cache(maxsize=64)
 def _validator(schema: str) -> "jsonschema.protocols.Validator":
-    # Kept: thousands of answers are checked against one schema.
+    # Kept, too.
     loaded = json.loads(schema)
     return jsonschema.validators.validator_for(loaded)(loaded)
 

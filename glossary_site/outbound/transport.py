@@ -10,6 +10,7 @@ import ssl
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
+from functools import lru_cache
 from typing import Any
 
 import anyio
@@ -84,11 +85,17 @@ class Pin:
     def sent_to(self, request: httpx2.Request, address: str) -> httpx2.Request:
         return httpx2.Request(
             request.method,
-            request.url.copy_with(host=address),
+            _at(str(request.url), address),
             headers=request.headers,
             stream=request.stream,
             extensions={**request.extensions, "sni_hostname": self.url.host},
         )
+
+
+@lru_cache(maxsize=64)
+def _at(url: str, address: str) -> httpx2.URL:
+    # Kept: thousands of requests go to one place, and an address is long to take apart.
+    return httpx2.URL(url).copy_with(host=address)
 
 
 def check_answer(response: httpx2.Response) -> httpx2.Response:

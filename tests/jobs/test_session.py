@@ -10,6 +10,7 @@ from glossary_site.jobs.models import JobDefinition, JobLog, JobRun
 from glossary_site.jobs.services.enqueue import enqueue
 from glossary_site.jobs.services.runs import cancel_run
 from glossary_site.jobs.session import claim
+from glossary_site.live.models import Event
 from tests.jobs.running import WORKER, begin, perform, state_of
 
 pytestmark = pytest.mark.django_db
@@ -142,6 +143,21 @@ def test_progress_is_written_at_most_twice_a_second_and_at_the_end():
     session.progress(10, 10, "all")
     run.refresh_from_db()
     assert (run.progress_current, run.progress_total, run.progress_message) == (10, 10, "all")
+
+
+@pytest.mark.django_db(transaction=True)
+def test_a_transaction_is_news_only_when_the_job_has_got_on(brokers):
+    session = begin(enqueue("work.note", scope="project:7"))
+    events = Event.objects.filter(type="job.changed")
+    before = events.count()
+    with session.atomic():
+        pass
+    assert events.count() == before
+    session.progress(3, 3)
+    with session.atomic():
+        pass
+    assert events.latest("pk").payload["current"] == 3
+    assert events.count() == before + 1
 
 
 def test_a_waiting_job_is_woken_by_its_cancellation():

@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from uuid import uuid4
 
 import pytest
-from django.db import IntegrityError
+from django.db import DataError, IntegrityError, connection
 
 from glossary_site.inserting import NOTHING, insert, replacing
 from glossary_site.live.models import Event, Stream
@@ -34,6 +34,12 @@ def test_json_and_the_time_of_writing():
     stored = Event.objects.get()
     assert stored.payload == {"名": ["a", None, 1.5]}
     assert abs((datetime.now(UTC) - stored.created_at).total_seconds()) < 60
+
+
+@pytest.mark.skipif(connection.vendor == "sqlite", reason="looks at no lengths")
+def test_nothing_is_cut_to_fit():
+    with pytest.raises(DataError):
+        insert([entry("x" * 65)])
 
 
 def test_more_rows_than_a_statement_takes():

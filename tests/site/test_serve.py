@@ -28,7 +28,7 @@ from tests.site.running import (
     wait_for,
 )
 
-pytestmark = pytest.mark.xdist_group("processes")
+pytestmark = [pytest.mark.xdist_group("processes"), pytest.mark.races]
 
 FIRST = re.compile(
     r"^Glossary Site is running at http://127\.0\.0\.1:\d+/ — sign in as (\w+) "
