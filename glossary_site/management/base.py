@@ -7,14 +7,19 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from typing import Any, TextIO, cast
 
+from django.core.exceptions import PermissionDenied
 from django.core.management.base import BaseCommand, CommandError
 from django.db import DatabaseError
 from django.utils.translation import gettext as _
 
+from glossary_site.errors import Refusal
 from glossary_site.processes.preparation import require_migrated
 
 # As a shell tells of a program that wrote to a reader who had gone (`… | head -1`).
 NOBODY_READS = 128 + signal.SIGPIPE
+# The exit codes of a command that could not do what it was asked for, and of one that was asked for
+# what is not there or makes no sense.
+FAILED, USAGE = 1, 2
 
 
 class OutputLost(Exception):
@@ -85,6 +90,11 @@ class SiteCommand(BaseCommand):
             # Where there is no database, or one of an older site: a sentence, and no traceback.
             require_migrated()
             raise
+        except Refusal as refusal:
+            is_usage = refusal.status in (400, 404)
+            raise CommandError(str(refusal), returncode=USAGE if is_usage else FAILED) from refusal
+        except PermissionDenied as error:
+            raise CommandError(str(error)) from error
         except OutputLost as lost:
             lost.forget()
             if isinstance(lost.error, BrokenPipeError):

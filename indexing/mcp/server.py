@@ -13,7 +13,6 @@ from typing import Any
 
 from asgiref.sync import sync_to_async
 from django.core.exceptions import PermissionDenied
-from django.core.management.base import CommandError
 from django.db import close_old_connections
 from django.http import Http404
 from mcp.server.mcpserver import Context, MCPServer
@@ -38,7 +37,7 @@ READ_ONLY = ToolAnnotations(
     read_only_hint=True, destructive_hint=False, idempotent_hint=True, open_world_hint=False
 )
 # What is refused for a reason that its caller can do something about.
-FORESEEN = (Refusal, Http404, PermissionDenied, CommandError)
+FORESEEN = (Refusal, Http404, PermissionDenied)
 
 
 class DocumentsServer(MCPServer[None]):

@@ -16,7 +16,6 @@ from glossary_site.api.views import BIGGEST_ID
 from glossary_site.errors import Refusal
 from indexing.api.serializers import SearchAnswerSerializer
 from indexing.choices import Freshness, Mode
-from indexing.management.targets import project_named, projects_meant
 from indexing.mcp import texts
 from indexing.mcp.answers import (
     DocumentsAnswer,
@@ -43,6 +42,7 @@ from indexing.search.service import search
 from indexing.services.states import states_of
 from indexing.services.status import index_status
 from projects.access import Actor, visible_projects
+from projects.management.targets import project_named, projects_meant
 from projects.models import Document, DocumentVersion
 from projects.models.terms import TERM_LENGTH
 from projects.querysets import DocumentQuerySet

@@ -26,7 +26,7 @@ from projects.views.conflicts import Conflict, put_together
 from projects.views.glossary import field_of
 from projects.views.linking import linked
 from projects.views.pages import project_context
-from projects.views.places import lines_url
+from projects.views.places import lines_url, plain_quote
 from projects.views.reader import language_of
 from projects.views.revisions import FIELD_NAMES, batches_of, rows_of
 
@@ -112,7 +112,7 @@ def _piece(piece: dict[str, Any], document: Document | None) -> Evidence:
             file_hash=hash,
         )
     return Evidence(
-        quote=piece.get("quote", ""),
+        quote=plain_quote(piece.get("quote", "")),
         path=document.path if document else piece.get("path", ""),
         headings=list(piece.get("heading_path") or []),
         first=first,

@@ -173,16 +173,16 @@ def _add(request: HttpRequest, project: Project, term: Term, text: str) -> None:
         messages.info(request, _("This is the same term in another spelling."))
         return
     # A name that no document has is still a name: it is added.
+    is_new = not project.terms.filter(key=key_of(text)).exists()
     [other] = terms_named(project=project, texts=[text], actor=request.user)
     if term.group is None:
         make_group(project=project, primary=term, terms=[other], actor=request.user)
     else:
         add_to_group(group=term.group, term=other, actor=request.user)
-    messages.success(
-        request,
-        _("“%(other)s” now means the same as “%(term)s”.")
-        % {"other": other.text, "term": term.text},
-    )
+    said = _("“%(other)s” now means the same as “%(term)s”.")
+    if is_new:
+        said = _("“%(other)s” was added: no term had this name. It means the same as “%(term)s”.")
+    messages.success(request, said % {"other": other.text, "term": term.text})
 
 
 def _remove(request: HttpRequest, project: Project, term: Term, pk: str) -> None:

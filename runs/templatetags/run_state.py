@@ -16,10 +16,12 @@ from django.utils.translation import ngettext
 from glossary_site.llm.services.budgets import money
 from glossary_site.llm.tokens import cost_of_nano
 from glossary_site.templatetags.site import badge
+from projects.views.places import plain_quote
 from runs.choices import IssueKind, Status
 from runs.models import Run, RunStep
 
 register = template.Library()
+register.filter(plain_quote)
 
 # An icon and words beside the colour: each is enough to tell a status.
 BADGES = {

@@ -117,7 +117,7 @@ class TestAdding:
         assert Repository.objects.get().address == str(handbook)
 
     def test_with_the_project(self, handbook):
-        assert "--create" in refused("addrepository", "Tides", handbook, returncode=1)
+        assert "--create" in refused("addrepository", "Tides", handbook, returncode=2)
         out, _err = run("addrepository", "Tides", handbook, "--create")
         assert out.startswith("Made the project “Tides”.\n")
         assert Project.objects.get().repositories.count() == 1

@@ -15,12 +15,12 @@ from django.utils.translation import override
 from glossary_site.errors import Refusal
 from glossary_site.jobs.models import AuditEntry
 from indexing.choices import IndexStatus, RequestStatus
-from indexing.management.targets import project_named
 from indexing.models import IndexRequest, Section
 from indexing.search.options import SearchPage, SearchResult
 from indexing.services.building import build
 from indexing.services.requests import fail
 from projects.access import OPERATOR
+from projects.management.targets import project_named
 from tests import factories
 from tests.indexing.harbour import make_harbour
 from tests.indexing.working import index, make_indexed, take_one
@@ -39,7 +39,7 @@ def run(command: str, *arguments: object) -> tuple[str, str]:
     return out.getvalue(), err.getvalue()
 
 
-def refused(command: str, *arguments: object, returncode: int = 1) -> str:
+def refused(command: str, *arguments: object, returncode: int = 2) -> str:
     with pytest.raises(CommandError) as error:
         run(command, *arguments)
     assert error.value.returncode == returncode
@@ -247,7 +247,10 @@ class TestRebuildAndRetry:
 
     def test_only_those_who_may_edit(self, project, viewer, editor):
         make_harbour(project, "a.md")
-        assert "editor" in refused("index", "rebuild", "--project=Harbour", "--as=vera").lower()
+        assert (
+            "editor"
+            in refused("index", "rebuild", "--project=Harbour", "--as=vera", returncode=1).lower()
+        )
         assert not IndexRequest.objects.open().exists()
         run("index", "rebuild", "--project=Harbour", "--as=edda")
         assert AuditEntry.objects.filter(action="index.rebuild").count() == 1
@@ -344,11 +347,11 @@ def test_ctrl_c_gives_back_what_was_in_hand(project, monkeypatch):
         (["searchdocs", "pilot"], None),
         (["searchdocs", "pilot", "--limit", "none"], 2),
         (["searchdocs"], 2),
-        (["searchdocs", "pilot", "--project", "Nowhere"], 1),
+        (["searchdocs", "pilot", "--project", "Nowhere"], 2),
         (["index", "status", "--wait"], None),
         (["index", "rebuild"], 2),
-        (["index", "rebuild", "--project", "Nowhere"], 1),
-        (["mcp", "--as", "nobody"], 1),
+        (["index", "rebuild", "--project", "Nowhere"], 2),
+        (["mcp", "--as", "nobody"], 2),
     ],
 )
 def test_how_it_ends(project, capsys, arguments, code, monkeypatch):

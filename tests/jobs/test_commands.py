@@ -27,12 +27,12 @@ def run(command: str, *arguments: object) -> str:
     return out.getvalue()
 
 
-def refused(command: str, *arguments: object) -> str:
+def refused(command: str, *arguments: object, returncode: int = 1) -> str:
     """What it says, and that it ends with a failure."""
     out = StringIO()
     with pytest.raises(CommandError) as error:
         call_command(command, *map(str, arguments), stdout=out, stderr=out)
-    assert error.value.returncode == 1
+    assert error.value.returncode == returncode
     return f"{out.getvalue()}{error.value}"
 
 
@@ -165,7 +165,8 @@ class TestDeeds:
         run("jobs", "cancel", job.pk, "--as", "oscar")
         assert AuditEntry.objects.get().actor == "oscar"
         assert refused("workers", "drain", "n", "--as", "willa") == may_not("willa")
-        assert refused("workers", "--as", "ghost") == "There is no active user “ghost”."
+        said = refused("workers", "--as", "ghost", returncode=2)
+        assert said == "There is no active user “ghost”."
 
 
 class TestWorkers:

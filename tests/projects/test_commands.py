@@ -108,7 +108,7 @@ class TestImport:
     def test_no_such_project(self, db, folder, wanted):
         with pytest.raises(CommandError, match=f"no project “{wanted}”") as raised:
             run("importdocs", wanted, folder)
-        assert raised.value.returncode == 1
+        assert raised.value.returncode == 2
         assert not Project.objects.exists()
 
     def test_no_such_folder(self, project, tmp_path):
@@ -117,7 +117,7 @@ class TestImport:
         for path in (file, tmp_path / "missing"):
             with pytest.raises(CommandError, match="is not a folder") as raised:
                 run("importdocs", project.pk, path)
-            assert raised.value.returncode == 1
+            assert raised.value.returncode == 2
 
     @pytest.mark.parametrize("name", ["", " ", "x" * 121])
     def test_a_name_that_no_project_can_have(self, db, folder, name):

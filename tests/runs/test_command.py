@@ -111,7 +111,7 @@ class TestAProject:
     def test_only_for_those_who_may(self, harbour):
         make_member(harbour, Role.VIEWER, make_user("vic"))
         assert "Editor" in refused("harbour", "--as", "vic", returncode=1)
-        refused("harbour", "--as", "nobody", returncode=1)
+        refused("harbour", "--as", "nobody", returncode=2)
         assert not Run.objects.exists()
 
     def test_terms_alone_so_many_at_most(self, harbour):

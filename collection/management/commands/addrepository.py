@@ -5,9 +5,8 @@ import sys
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
-from django.core.exceptions import PermissionDenied, ValidationError
+from django.core.exceptions import PermissionDenied
 from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -20,15 +19,15 @@ from collection.services.keys import KEY_LENGTH
 from collection.services.repositories import Checked, add_repository, check_repository
 from glossary_site.errors import Refusal
 from glossary_site.jobs.management.tables import harmless
-from glossary_site.management.base import SiteCommand
-from indexing.management.targets import project_named
+from glossary_site.management.acting import add_actor_argument
+from glossary_site.management.base import USAGE, SiteCommand
 from projects.access import Action, Actor
-from projects.management.acting import actor_named, add_actor_argument
+from projects.management.acting import actor_named
 from projects.management.preparing import prepare_database
+from projects.management.targets import project_or_new
 from projects.models import Project
-from projects.services.projects import create_project
 
-USAGE, NO_ANSWER = 2, 3
+NO_ANSWER = 3
 STDIN = "-"
 SHOWN_BRANCHES = 20
 
@@ -110,16 +109,14 @@ class Command(SiteCommand):
         prepare_database()
         actor = actor_named(options["username"])
         secret = self._secret(options["secret_file"])
+        project = self._project(options, actor)
         try:
-            project = self._project(options, actor)
             repository = self._add(project, secret, actor, options)
             self._say_added(repository)
             if not options["no_test"]:
                 self._say_found(check_repository(repository, actor=actor))
         except Refusal as refusal:
             raise CommandError(_sentence(refusal, options["address"])) from refusal
-        except PermissionDenied as error:
-            raise CommandError(str(error)) from error
         self._say_next(repository)
 
     def _secret(self, file: str | None) -> str:
@@ -142,21 +139,9 @@ class Command(SiteCommand):
             if not may_collect_all(actor):
                 raise PermissionDenied(_("Repositories for all projects are the operators’."))
             return None
-        try:
-            return project_named(name, actor, Action.MANAGE)
-        except Refusal as refusal:
-            if refusal.code != "no_such_project":
-                raise
-            if not options["create"]:
-                advice = _("Make it with --create.")
-                raise CommandError(f"{refusal} {advice}") from refusal
-        name = normalize("NFC", name).strip()
-        try:
-            Project(name=name).clean_fields()
-        except ValidationError as error:
-            raise CommandError("; ".join(error.messages), returncode=USAGE) from error
-        project = create_project(actor=actor, name=name)
-        self.stdout.write(_("Made the project “%(name)s”.") % {"name": project.name})
+        project, is_new = project_or_new(name, actor, Action.MANAGE, create=options["create"])
+        if is_new:
+            self.stdout.write(_("Made the project “%(name)s”.") % {"name": project.name})
         return project
 
     def _add(

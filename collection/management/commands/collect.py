@@ -25,16 +25,17 @@ from glossary_site.errors import Refusal
 from glossary_site.jobs.overview import overview
 from glossary_site.jobs.performing import LOOK_SECONDS
 from glossary_site.jobs.registry import kind_of
-from glossary_site.management.base import SiteCommand
-from indexing.management.targets import project_named
+from glossary_site.management.acting import add_actor_argument
+from glossary_site.management.base import FAILED, USAGE, SiteCommand
 from projects.access import Action, Actor, can
-from projects.management.acting import actor_named, add_actor_argument
+from projects.management.acting import actor_named
 from projects.management.preparing import prepare_database
 from projects.management.stopping import Interrupt, stoppable
+from projects.management.targets import project_named
 from projects.management.terminal import quieter
 
 TRIGGERED_BY = "command"
-FAILED, USAGE, INTERRUPTED = 1, 2, 130
+INTERRUPTED = 130
 
 
 class Command(SiteCommand):
@@ -97,8 +98,6 @@ class Command(SiteCommand):
             begin = beginning(options, actor)
         except Refusal as refusal:
             raise CommandError(str(refusal), returncode=USAGE) from refusal
-        except PermissionDenied as error:
-            raise CommandError(str(error)) from error
         display = Display(self.stderr, quiet=options["verbosity"] == 0)
         with (
             stoppable() as interrupt,

@@ -5,7 +5,6 @@ from argparse import ArgumentParser
 from datetime import timedelta
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.core.management.base import CommandError
 from django.utils import timezone
 from django.utils.translation import gettext as _
@@ -13,21 +12,21 @@ from django.utils.translation import ngettext
 from rest_framework.utils.encoders import JSONEncoder
 
 from glossary_site.durations import in_words
-from glossary_site.errors import Refusal
 from glossary_site.jobs.errors import Stopped
 from glossary_site.jobs.management.tables import NOTHING, relative, shortened, table
+from glossary_site.management.acting import add_actor_argument
 from glossary_site.management.base import SiteCommand
 from indexing.api.serializers import IndexOverviewSerializer, IndexRequestSerializer
 from indexing.choices import RequestStatus
 from indexing.embedders.base import EmbedderUnavailable
-from indexing.management.targets import project_named, projects_meant
 from indexing.management.waiting import Meter, interruptible, wait_until_indexed
 from indexing.models import IndexRequest
 from indexing.services.drain import waiting_documents
 from indexing.services.requests import rebuild, retry_requests
 from indexing.services.status import IndexOverview, index_status
 from projects.access import Action, Actor
-from projects.management.acting import actor_named, add_actor_argument
+from projects.management.acting import actor_named
+from projects.management.targets import project_named, projects_meant
 from projects.models import Project
 
 TEXT, JSON = "text", "json"
@@ -78,16 +77,13 @@ class Command(SiteCommand):
         **options: Any,
     ) -> None:
         actor = actor_named(username)
-        try:
-            if deed == "status":
-                projects = projects_meant(project, actor)
-                self._finish(projects, wait=wait, format=format)
-                return
-            assert project is not None  # required
-            target = project_named(project, actor, Action.EDIT)
-            count = self._ask(deed, target, actor, options)
-        except (Refusal, PermissionDenied) as error:
-            raise CommandError(str(error)) from error
+        if deed == "status":
+            projects = projects_meant(project, actor)
+            self._finish(projects, wait=wait, format=format)
+            return
+        assert project is not None  # required
+        target = project_named(project, actor, Action.EDIT)
+        count = self._ask(deed, target, actor, options)
         if format == TEXT:
             self.stdout.write(
                 ngettext("%(n)d document is queued.", "%(n)d documents are queued.", count)

@@ -5,9 +5,10 @@ from argparse import ArgumentParser
 from functools import partial
 from typing import Any
 
+from glossary_site.management.acting import add_actor_argument
 from glossary_site.management.base import SiteCommand
 from indexing.mcp.server import make_server
-from projects.management.acting import actor_named, add_actor_argument
+from projects.management.acting import actor_named
 
 
 class Command(SiteCommand):

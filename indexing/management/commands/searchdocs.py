@@ -5,21 +5,19 @@ from argparse import ArgumentParser, ArgumentTypeError
 from itertools import chain
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
-from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 from rest_framework.utils.encoders import JSONEncoder
 
-from glossary_site.errors import Refusal
 from glossary_site.jobs.management.tables import harmless
+from glossary_site.management.acting import add_actor_argument
 from glossary_site.management.base import SiteCommand
 from indexing.api.serializers import SearchAnswerSerializer
 from indexing.choices import Freshness, Mode
-from indexing.management.targets import projects_meant
 from indexing.search.grouping import DEEPEST
 from indexing.search.options import DEFAULT_LIMIT, MOST_RESULTS, SearchOptions, SearchPage
 from indexing.search.service import search
-from projects.management.acting import actor_named, add_actor_argument
+from projects.management.acting import actor_named
+from projects.management.targets import projects_meant
 
 TEXT, JSON = "text", "json"
 
@@ -92,23 +90,20 @@ class Command(SiteCommand):
         add_actor_argument(parser)
 
     def handle(self, *args: Any, username: str | None, **options: Any) -> None:
-        try:
-            projects = projects_meant(options["project"], actor_named(username))
-            page = search(
-                SearchOptions(
-                    # What a terminal of another encoding typed is no text.
-                    query=" ".join(options["query"]).encode(errors="replace").decode(),
-                    project_ids=tuple(project.pk for project in projects),
-                    mode=Mode(options["mode"]),
-                    limit=options["limit"],
-                    depths=tuple(dict.fromkeys(chain.from_iterable(options["depth"]))),
-                    include=tuple(options["path"]),
-                    exclude=tuple(options["exclude_path"]),
-                    freshness=Freshness(options["index_status"]),
-                )
+        projects = projects_meant(options["project"], actor_named(username))
+        page = search(
+            SearchOptions(
+                # What a terminal of another encoding typed is no text.
+                query=" ".join(options["query"]).encode(errors="replace").decode(),
+                project_ids=tuple(project.pk for project in projects),
+                mode=Mode(options["mode"]),
+                limit=options["limit"],
+                depths=tuple(dict.fromkeys(chain.from_iterable(options["depth"]))),
+                include=tuple(options["path"]),
+                exclude=tuple(options["exclude_path"]),
+                freshness=Freshness(options["index_status"]),
             )
-        except (Refusal, PermissionDenied) as error:
-            raise CommandError(str(error)) from error
+        )
         if options["format"] == JSON:
             answer = SearchAnswerSerializer(page).data
             self.stdout.write(json.dumps(answer, cls=JSONEncoder, ensure_ascii=False, indent=2))

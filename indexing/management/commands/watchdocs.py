@@ -7,11 +7,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.core.management.base import CommandError, OutputWrapper
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
+from glossary_site.management.acting import add_actor_argument
 from glossary_site.management.base import SiteCommand
 from glossary_site.processes.stopping import StopSignals
 from indexing.folders.follower import Follower
@@ -20,10 +20,10 @@ from indexing.folders.opening import FolderProblem
 from indexing.folders.overseer import PAUSE_SECONDS, Overseer
 from indexing.folders.services import set_folder_of_command
 from indexing.folders.telling import Change, Tally
-from indexing.management.targets import project_named
 from indexing.models import FolderSource
 from projects.access import Action, Actor
-from projects.management.acting import actor_named, add_actor_argument
+from projects.management.acting import actor_named
+from projects.management.targets import project_named
 
 GLANCE_SECONDS = 0.1
 
@@ -124,16 +124,13 @@ class Command(SiteCommand):
         if allow_empty and not once:
             raise CommandError(_("--allow-empty goes with --once."))
         actor = actor_named(username)
-        try:
-            source = set_folder_of_command(
-                project=project_named(project, actor, Action.EDIT),
-                directory=str(folder),
-                include="\n".join(include),
-                exclude="\n".join(exclude),
-                actor=actor,
-            )
-        except (Refusal, PermissionDenied) as refusal:
-            raise CommandError(str(refusal)) from refusal
+        source = set_folder_of_command(
+            project=project_named(project, actor, Action.EDIT),
+            directory=str(folder),
+            include="\n".join(include),
+            exclude="\n".join(exclude),
+            actor=actor,
+        )
         if source.enabled and (include or exclude):
             raise CommandError(
                 _("The workers follow this folder, with patterns of its own; change them there.")

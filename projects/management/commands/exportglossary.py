@@ -3,19 +3,16 @@
 from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
-from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
-from glossary_site.errors import Refusal
+from glossary_site.management.acting import add_actor_argument
 from glossary_site.management.base import SiteCommand
-from glossary_site.numbers import number_in
-from projects.access import visible_projects
 from projects.categories import check_category
 from projects.exports.published import FORMATS, export
-from projects.management.acting import actor_named, add_actor_argument
+from projects.management.acting import actor_named
 from projects.management.output import write_result
+from projects.management.targets import project_named
 from projects.terms.readings import LETTERS
 
 DEFAULT = "md"
@@ -54,17 +51,8 @@ class Command(SiteCommand):
         username: str | None,
         **options: Any,
     ) -> None:
-        visible = visible_projects(actor_named(username))
-        name = normalize("NFC", project).strip()
-        found = visible.filter(name__iexact=name).first()
-        if found is None and (number := number_in(name)) is not None:
-            found = visible.filter(pk=number).first()
-        if found is None:
-            raise CommandError(_("There is no project “%(name)s”.") % {"name": name})
-        try:
-            check_category(found, category)
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
+        found = project_named(project, actor_named(username))
+        check_category(found, category)
         entries = found.entries.narrowed(query=search.strip(), letter=letter, category=category)
         text = export(found, format or _named_by(output), entries=entries)
         write_result(text, output=output, stdout=self.stdout)

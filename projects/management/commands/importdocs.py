@@ -5,21 +5,19 @@ from argparse import ArgumentParser
 from collections import Counter
 from pathlib import Path
 from typing import Any
-from unicodedata import normalize
 
-from django.core.exceptions import PermissionDenied, ValidationError
 from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
-from glossary_site.errors import Refusal
-from glossary_site.management.base import SiteCommand
-from projects.access import Action, Actor, project_for, visible_projects
+from glossary_site.management.acting import add_actor_argument
+from glossary_site.management.base import USAGE, SiteCommand
+from projects.access import Action, Actor
 from projects.choices import Outcome
 from projects.intake.files import Rejected
-from projects.management.acting import actor_named, add_actor_argument
+from projects.management.acting import actor_named
+from projects.management.targets import project_or_new
 from projects.models import Project
 from projects.services.imports import import_folder
-from projects.services.projects import create_project
 
 EVERYTHING_REFUSED = 2
 PROGRESS_SECONDS = 0.2
@@ -50,14 +48,10 @@ class Command(SiteCommand):
         **options: Any,
     ) -> None:
         if not folder.is_dir():
-            raise CommandError(_("%(path)s is not a folder.") % {"path": folder})
+            raise CommandError(_("%(path)s is not a folder.") % {"path": folder}, returncode=USAGE)
         actor = actor_named(username)
-        name = normalize("NFC", project).strip()
-        try:
-            target = find_project(name, actor) or make_project(name, actor, create=create)
-            outcomes = self._import(target, folder, actor)
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
+        target, _is_new = project_or_new(project, actor, Action.EDIT, create=create)
+        outcomes = self._import(target, folder, actor)
         self.stdout.write(
             _(
                 "%(created)s created, %(updated)s updated, %(unchanged)s unchanged, "
@@ -87,29 +81,3 @@ class Command(SiteCommand):
         if self.stderr.isatty():
             self.stderr.write(f"\r\x1b[K{text}", style_func=str, ending="")
             self.stderr.flush()
-
-
-def find_project(wanted: str, actor: Actor) -> Project | None:
-    """The project of that name, else of that id, if the actor may write into it."""
-    visible = visible_projects(actor)
-    project = visible.filter(name__iexact=wanted).first()
-    if project is None and wanted.isdecimal():
-        project = visible.filter(pk=int(wanted)).first()
-    if project is None:
-        return None
-    try:
-        return project_for(actor, project.pk, Action.EDIT)
-    except PermissionDenied as error:
-        raise CommandError(str(error)) from error
-
-
-def make_project(name: str, actor: Actor, *, create: bool) -> Project:
-    if not create:
-        raise CommandError(
-            _("There is no project “%(name)s”. Make it with --create.") % {"name": name}
-        )
-    try:
-        Project(name=name).clean_fields()
-    except ValidationError as error:
-        raise CommandError("; ".join(error.messages)) from error
-    return create_project(actor=actor, name=name)

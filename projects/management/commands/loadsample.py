@@ -3,12 +3,11 @@
 from argparse import ArgumentParser
 from typing import Any
 
-from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
-from glossary_site.errors import Refusal
+from glossary_site.management.acting import add_actor_argument
 from glossary_site.management.base import SiteCommand
-from projects.management.acting import actor_named, add_actor_argument
+from projects.management.acting import actor_named
 from projects.sample.load import load_sample
 
 
@@ -19,10 +18,7 @@ class Command(SiteCommand):
         add_actor_argument(parser)
 
     def handle(self, *args: Any, username: str | None, **options: Any) -> None:
-        try:
-            project = load_sample(actor=actor_named(username))
-        except Refusal as refusal:
-            raise CommandError(str(refusal)) from refusal
+        project = load_sample(actor=actor_named(username))
         self.stdout.write(
             _("Loaded “%(name)s” with %(count)s documents.")
             % {"name": project.name, "count": project.documents.count()}

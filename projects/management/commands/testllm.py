@@ -9,7 +9,8 @@ from django.utils.translation import gettext as _
 from glossary_site.llm.connection import Outcome, test_connection
 from glossary_site.llm.providers import SITE, provider_for
 from glossary_site.management.base import SiteCommand
-from projects.models import Project
+from projects.access import OPERATOR
+from projects.management.targets import project_named
 
 MARKS = {Outcome.OK: "✓", Outcome.NOTE: "!", Outcome.FAILED: "✗"}
 
@@ -36,7 +37,4 @@ class Command(SiteCommand):
 
 
 def scope_of(project_id: int) -> str:
-    project = Project.objects.filter(pk=project_id).first()
-    if project is None:
-        raise CommandError(_("There is no project “%(name)s”.") % {"name": project_id})
-    return project.stream
+    return project_named(str(project_id), OPERATOR).stream

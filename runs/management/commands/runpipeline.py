@@ -8,7 +8,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from django.core.exceptions import PermissionDenied
 from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -17,15 +16,16 @@ from glossary_site.errors import Refusal
 from glossary_site.jobs.overview import overview
 from glossary_site.llm.choices import ProviderKind
 from glossary_site.llm.providers import overriding
+from glossary_site.management.acting import add_actor_argument
 from glossary_site.management.arguments import how_many
-from glossary_site.management.base import SiteCommand
-from indexing.management.targets import project_named
+from glossary_site.management.base import USAGE, SiteCommand
 from projects.access import Action, Actor
 from projects.exports.published import FORMATS
-from projects.management.acting import actor_named, add_actor_argument
+from projects.management.acting import actor_named
 from projects.management.output import write_result
 from projects.management.preparing import prepare_database
 from projects.management.stopping import Interrupt, stoppable
+from projects.management.targets import project_named
 from projects.management.terminal import quieter
 from projects.models import Project
 from runs.choices import Scope, Status
@@ -40,7 +40,7 @@ from runs.services.options import RunOptions
 from runs.services.starting import active_run, start
 
 TRIGGERED_BY = "command"
-USAGE, WITH_FAILURES, INTERRUPTED = 2, 3, 130
+WITH_FAILURES, INTERRUPTED = 3, 130
 
 
 @dataclass(frozen=True)
@@ -117,8 +117,6 @@ class Command(SiteCommand):
         ):
             try:
                 self._handle(wish, actor, display, interrupt)
-            except (Refusal, PermissionDenied) as error:
-                raise CommandError(str(error)) from error
             except KeyboardInterrupt:
                 raise CommandError(_("Cancelled."), returncode=INTERRUPTED) from None
             finally:
@@ -195,17 +193,10 @@ def check(wish: Wish, options: dict[str, Any]) -> None:
         check_writable(wish.output)
 
 
-def named_project(name: str, actor: Actor) -> Project:
-    try:
-        return project_named(name, actor, Action.EDIT)
-    except Refusal as refusal:
-        raise CommandError(str(refusal), returncode=USAGE) from refusal
-
-
 @contextmanager
 def project_for(wish: Wish, actor: Actor) -> Iterator[Project]:
     if wish.project is not None:
-        yield named_project(wish.project, actor)
+        yield project_named(wish.project, actor, Action.EDIT)
         return
     assert wish.doc_root is not None  # checked
     with temporary_project(wish.doc_root, actor) as project:

@@ -23,8 +23,9 @@ from runs.services.sizes import worth
 from runs.services.terms import snapshot_terms
 from runs.services.work import Work
 
-# Documents that are read between two looks at the database.
+# What is read between two looks at the database: documents, and characters, for about a second.
 TOGETHER = 20
+CHARACTERS = 200_000
 COMMON_NOUN = "common_noun"
 
 
@@ -58,8 +59,7 @@ def _read(work: Work) -> dict[int, DocumentAnalysis]:
     analyses: dict[int, DocumentAnalysis] = {}
     documents = work.documents
     read = 0
-    for first in range(0, len(documents), TOGETHER):
-        chunk = documents[first : first + TOGETHER]
+    for chunk in _portions(documents):
         known = dict(_known(chunk))
         fresh = []
         for document in chunk:
@@ -76,6 +76,19 @@ def _read(work: Work) -> dict[int, DocumentAnalysis]:
     again = ngettext("%(n)s document was read, ", "%(n)s documents were read, ", read) % {"n": read}
     work.log(again + _("%(n)s had not changed.") % {"n": len(documents) - read})
     return analyses
+
+
+def _portions(documents: Iterable[SourceDocument]) -> Iterator[list[SourceDocument]]:
+    portion: list[SourceDocument] = []
+    characters = 0
+    for document in documents:
+        portion.append(document)
+        characters += len(document.text)
+        if len(portion) == TOGETHER or characters > CHARACTERS:
+            yield portion
+            portion, characters = [], 0
+    if portion:
+        yield portion
 
 
 def _known(documents: Sequence[SourceDocument]) -> Iterator[tuple[int, DocumentAnalysis]]:

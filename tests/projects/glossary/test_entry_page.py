@@ -75,6 +75,18 @@ class TestEntry:
         assert "has changed since" not in html
         assert 'class="passage"' in reading.get(address.replace("&amp;", "&")).content.decode()
 
+    def test_quotes_are_shown_as_readers_of_the_document_see_them(
+        self, reading, project, owner, document
+    ):
+        quotes = [
+            quote_of(document, 3, "A **line** *holds* `*all*` of [it](x.md)."),
+            quote_of(document, 3, "| 係留索 | *太い*綱 |"),
+        ]
+        entry = publish(project, owner, data("line", evidence=quotes))["line"]
+        html = self.shown(reading, entry)
+        assert "A line holds *all* of it.</blockquote>" in html
+        assert "係留索 | 太い綱</blockquote>" in html
+
     def test_a_document_that_has_changed_says_so(self, reading, project, owner, document):
         quote = quote_of(document, 3, "A line holds.")
         entry = publish(project, owner, data("line", evidence=[quote]))["line"]

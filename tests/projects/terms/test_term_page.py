@@ -169,7 +169,7 @@ class TestSynonyms:
         assert "now means the same as" in say(synonym="Slack-Water")
         assert self.names(project) == {"pilot", "slack water"}
         # A name that no document has is added.
-        say(synonym="harbour guide")
+        assert "was added: no term had this name" in say(synonym="harbour guide")
         guide = project.terms.get(text="harbour guide")
         assert guide.by_hand
         assert guide.group_id
@@ -240,6 +240,7 @@ class TestLines:
             ("a `queue` and **queue**", ["queue"], ["queue", "queue"]),
             ("係留索は係留の索", ["係留", "係留索"], ["係留索", "係留"]),
             ("a [pilot](pilot.md) comes", ["pilot"], ["pilot"]),
+            ("a *queue* and `*queue`, 2 * 3", ["queue"], ["queue", "queue"]),
             ("C++ is not C", ["C++"], ["C++"]),
             ("nothing", ["", " "], []),
         ],

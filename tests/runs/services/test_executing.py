@@ -19,6 +19,8 @@ from runs.services import executing
 from runs.services.ending import cancel, jobs_of
 from runs.services.failures import resume, retry_failures
 from runs.services.publishing import publish
+from runs.services.steps import extract as extract_step
+from runs.services.work import Work
 from tests.factories import make_document
 from tests.runs.working import asked_for, perform_job, run_to_end, start_run, work_on
 
@@ -83,6 +85,17 @@ class TestBuiltIn:
         after = {row.pk: bytes(row.data) for row in DocumentTerms.objects.all()}
         assert {pk for pk in after if after[pk] != before.get(pk)} == {changed.pk}
         assert "1 document was read, 1 had not changed." in [line.message for line in run.log.all()]
+
+    def test_reading_tells_how_far_it_is(self, harbour, monkeypatch):
+        monkeypatch.setattr(extract_step, "CHARACTERS", 1)
+        told = []
+        monkeypatch.setattr(
+            Work, "progress", lambda work, current, total, **_more: told.append((current, total))
+        )
+        run = start_run(harbour, "extract")
+        work_on(run)
+        assert (1, 2) in told
+        assert (2, 2) in told
 
     def test_a_human_choice_survives_the_next_extraction(self, harbour):
         run_to_end(harbour, "extract")

@@ -17,7 +17,7 @@ from glossary_site.jobs.api.serializers import JobSerializer
 from glossary_site.jobs.choices import State
 from glossary_site.jobs.lists import STATE_GROUPS
 from glossary_site.jobs.logs import log_lines
-from glossary_site.jobs.management.acting import actor_named, add_actor_argument
+from glossary_site.jobs.management.acting import actor_named
 from glossary_site.jobs.management.tables import NOTHING, harmless, relative, shortened, table
 from glossary_site.jobs.models import JobRun
 from glossary_site.jobs.overview import overview
@@ -25,6 +25,7 @@ from glossary_site.jobs.querysets import JobRunQuerySet
 from glossary_site.jobs.reasons import why
 from glossary_site.jobs.services.audit import Actor
 from glossary_site.jobs.services.runs import cancel_run, retry_run
+from glossary_site.management.acting import add_actor_argument
 from glossary_site.management.arguments import how_many
 from glossary_site.management.base import SiteCommand
 

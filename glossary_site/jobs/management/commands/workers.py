@@ -13,11 +13,12 @@ from glossary_site.durations import in_words
 from glossary_site.errors import Refusal
 from glossary_site.jobs.access import may_operate, may_watch
 from glossary_site.jobs.api.serializers import LeaderSerializer, NodeLoadSerializer
-from glossary_site.jobs.management.acting import actor_named, add_actor_argument
+from glossary_site.jobs.management.acting import actor_named
 from glossary_site.jobs.management.tables import relative, table
 from glossary_site.jobs.overview import Overview, WorkerLine, overview
 from glossary_site.jobs.services.audit import Actor
 from glossary_site.jobs.services.workers import drain_node
+from glossary_site.management.acting import add_actor_argument
 from glossary_site.management.base import SiteCommand
 
 
