@@ -29,7 +29,8 @@ ADVERBS = (
     r"|conceptually|technically|nothing more than|nothing but|merely|traditionally|commonly),?\s+)*"
 )
 NOUN_GROUP = (
-    r"(?:(?!(?:of|to|by|in|for|with|as|from|on|at|than|made|used|similar|about|into|per|like|just|so)"
+    r"(?:(?!(?:of|to|by|in|for|with|as|from|on|at|than|made|used|similar|about|into|per|like|just|so"
+    r"|over|across|through|between|can|may|must|will|should)"
     r"\b)[\w'’/\-]+[ ,]+(?:and |or )?){0,4}?"
 )
 # Plural nouns after "are" that go on to say which ones, or end there.
@@ -115,7 +116,8 @@ BE = re.compile(
     rf"{START}\s+(?P<be>is|are|was|were)\s+(?P<also>also\s+)?{ADVERBS}(?P<rest>.+)", re.I
 )
 MEANS = re.compile(
-    rf"{START}\s+(?:(?:generally|usually|typically|simply)\s+)?(?P<verb>refers? to(?! .{3, 60} as )"
+    rf"{START}\s+(?:(?:generally|usually|typically|simply)\s+)?(?P<verb>"
+    r"refers? to(?! (?:it|them|this|that|these|those)\b)"
     r"|means?(?! to\b| of\b| you\b| we\b| it\b| there\b)|denotes?|stands? for"
     r"|represents? (?:an?|the|one|some)\b|(?:is|are) (?:defined as|understood as))\s+\S+",
     re.I,
@@ -140,6 +142,15 @@ LEANS = re.compile(
     r"(?:this|these|those|that|it|they|he|she|however|and|but|so|then|for example|for instance|next"
     r"|here|instead|also|again|finally|first|second|thus|therefore|note|otherwise|yes|no)\b",
     re.I,
+)
+# What has to be so, as specifications say it.
+NORMATIVE = re.compile(r"\b(?:MUST|SHALL|SHOULD)\b")
+# "X is a text format, so …" is said for what follows from it.
+CONSEQUENCE = re.compile(r"(?:[\w\-]+\s+){1,4}[\w\-]+,? so (?!that\b|as to\b)")
+# Below a heading, "this" may be the text itself.
+OF_TEXT = re.compile(
+    r"an?\s+(?:[\w\-]+\s+)?(?:list|guide|guideline|overview|summary|collection|page|document|tutorial"
+    r"|section|reference|introduction|glossary|draft|work in progress)\b"
 )
 SHORTEST, LONGEST = 5, 55
 LITTLE = 8
@@ -183,6 +194,8 @@ def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
         change -= 0.12
     if EXAMPLE.search(sentence[:40]):
         change -= 0.3
+    if NORMATIVE.search(sentence):
+        change -= 0.36
     if words > LONGEST:
         change -= 0.15
     return adjusted(finding, change)
@@ -241,6 +254,8 @@ def _what_it_is(found: re.Match[str]) -> Finding | None:
     # "X is a resource in the API": true, and little.
     if len(rest.split()) < LITTLE:
         score -= 0.08
+    if CONSEQUENCE.match(rest):
+        score -= 0.3
     return Finding(score, "is")
 
 
@@ -256,11 +271,13 @@ def _called(sentence: str) -> Finding | None:
 
 def _untold(sentence: str) -> Finding | None:
     """Below its heading, a term need not be named again."""
-    if (found := PRONOUN.match(sentence)) and not (
-        OPINION.match(found["rest"]) or POINTING.match(found["rest"])
-    ):
+    if found := PRONOUN.match(sentence):
+        rest = found["rest"]
+        if OPINION.match(rest) or POINTING.match(rest) or OF_TEXT.match(rest):
+            return None
         return Finding(0.64, "heading")
-    phrase = NOUN_PHRASE.match(sentence)
+    # "A naming scheme for brokers …" is about something else.
+    phrase = None if MASK in sentence else NOUN_PHRASE.match(sentence)
     if phrase and len(sentence.split()) <= LONGEST_PHRASE and not FINITE.search(phrase["group"]):
         rest = sentence[phrase.end() - len(phrase["joint"]) :]
         if not MAIN_VERB.search(rest):

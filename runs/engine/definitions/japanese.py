@@ -18,7 +18,7 @@ LEAD = (
 # After とは: not a definition, but a comparison, a doubt or a question.
 NOT_TOWA = (
     r"(?!異な|違|別|無関係|関係|限|いえ|言え|思|なら|なり|言い|いい|呼|逆|対照|独立|似|比べ|比較|考え|何"
-    r"|なに|なん|どの|どう|どんな|いった|言った|反対|裏腹|一線|少し|全く|まったく|うまく|互換|[？?])"
+    r"|なに|なん|どの|どう|どんな|いった|言った|反対|裏腹|一線|少し|全く|まったく|うまく|互換|直接|[？?])"
 )
 COPULA = re.compile(r"(?:である|であり|です|だ|であって|でして)$")
 ENDING = re.compile(r"[。．.！!\s]+$|[（(][^（）()]*[）)]$")
@@ -61,7 +61,7 @@ NOT_NOUN = re.compile(
     r"(?:(?<!も)の|のみ|不変|可変|未定義|いずれか|どちらか|ん|わけ|ため|から|必要|可能|重要|便利|有効|有用|簡単|不要|同じ|後|(?<!名)前|とおり|通り|場合|予定|はず|べき|そう"
     r"|よう|ほう|の方|無効|困難|危険|安全|十分|不可能|必須|的|適切|最適|残念|大切|大変|好き|嫌い|自由|任意|明らか|確か|別"
     r"|逆|最後|最初|次|例外|例|一例|良い|よい|いい|ない|多い|少ない|難しい|やすい|にくい|たい|らしい|みたい|だけ|ほど"
-    r"|まで|くらい|ぐらい|以上|以下(?![「、])|未満|正常|異常|実行中|最中|とき|時|場合|％|%|問題|理由|原因|結果|目的|ポイント|コツ|おすすめ"
+    r"|まで|くらい|ぐらい|以上|以下(?![「、])|未満|正常|異常|(?<!集)中|がち|とき|時|場合|％|%|問題|理由|原因|結果|目的|ポイント|コツ|おすすめ"
     r"|お勧め|推奨|前提|基本|普通|通常|同様|同等|当然|間違い|誤り|様子|途中|寸前|既定|デフォルト|不明|互換|楽|容易|単純"
     r"|複雑|柔軟|強力|高速|低速|正確|完全|不完全|一般|特別|独立|一緒|無料|有料|無理|無駄|有名|人気|一番|最大|最小|最新"
     r"|対象外|対象|向け|専用|[\"”」』]|限り|あまり|次第|まま|つもり|ところ|感じ|一部|みなさん|あなた|こちら|以外|非推奨|廃止|済み"
@@ -91,7 +91,7 @@ ENUMERATION = re.compile(r"(?:[^、]{1,14}、){3,}")
 # A judgement, or a comparison with what was said before.
 OPINION = re.compile(
     r"(?:良い|よい|いい|優れた|推奨される|推奨の|便利な|簡単な|一般的な|最適な|最良の|重要な|必要な|大切な|不可欠な"
-    r"|有効な|適切な|強力な|有用な|標準的な|別の|同じ|よくある|画期的な|厄介な|面白い|素晴らしい|安全な|主な|少し[^、。]{1,8}な|かなり[^、。]{1,8}な|とても[^、。]{1,8}な)"
+    r"|有効な|適切な|強力な|有用な|標準的な|新しい|新たな|別の|同じ|よくある|画期的な|厄介な|面白い|素晴らしい|安全な|主な|少し[^、。]{1,8}な|かなり[^、。]{1,8}な|とても[^、。]{1,8}な)"
     r"(?:[^、。]{1,6}の)?[^、。の]{1,8}$|後継(?:となるもの)?$|ということ$|たいもの$|のようなもの$|置き換えるもの$|重要な?部分$|というもの$|[0-9０-９一二三四五六七八九]つ$"
 )
 LESSER = re.compile(
@@ -115,17 +115,22 @@ CALLING = (
 )
 POINTS_BACK = re.compile(r"これ|それ|この|その|ここ|前の")
 CALLED = re.compile(
-    rf"(?P<what>.{{8,}})(?:を|は)、?\s?(?:[^、。をは]{{0,14}}(?:で|に|では|には|、))?{NAMED}\s?{CALLING}"
+    rf"(?P<what>.{{8,}})(?:を|(?<!で)は)、?\s?(?:[^、。をは]{{0,14}}(?:で|に|では|には|、))?{NAMED}\s?{CALLING}"
     r"(?:ます|ています|ている|る|、.*)?$"
 )
 THIS_IS_CALLED = re.compile(
     r"(?:(?P<alone>これら?|それら?|このこと|そのこと)|(?:これら|それら|こ|そ)の[^、。をは]{1,14}|こうした[^、。をは]{1,14}"
-    rf"|そのような[^、。をは]{{1,14}})(?:のこと)?(?:を|は)、?[^、。]{{0,14}}?{NAMED}\s?{CALLING}"
+    rf"|そのような[^、。をは]{{1,14}})(?:のこと)?(?:を|は)、?[^、。]{{0,14}}?(?<![のな]){NAMED}\s?{CALLING}"
 )
 # Leans on the sentence before it, so it cannot be a definition alone.
 LEANS = re.compile(
     r"(?:この|その|これ|それ|そして|しかし|また|ただし|さらに|次に|まず|例えば|たとえば|つまり|すると|ここで|そこで"
     r"|一方|もし|なお|こうして|そのため|よって|したがって|そうする)"
+)
+# 「機能とは…機能のこと」
+CIRCULAR = re.compile(
+    rf"{MASK}.*[^「『\"（(]{MASK}(?:の(?:こと|一種|総称))?"
+    r"(?:です|である|だ|を(?:指|表)(?:す|します)|をい(?:う|います)|を意味(?:する|します))$"
 )
 SHORTEST, LONGEST = 9, 180
 LITTLE = 11
@@ -146,7 +151,7 @@ def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
     else:
         finding = _named(core)
     if finding is None and is_titled and CLASS.search(core) and "は" not in core:
-        finding = Finding(0.66, "heading")
+        finding = None if OPINION.search(core) else Finding(0.66, "heading")
     if finding is None:
         return None
     change = 0.0
@@ -158,14 +163,21 @@ def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
         change -= 0.14
     if len(sentence) > LONGEST:
         change -= 0.12
+    if CIRCULAR.search(core):
+        change -= 0.4
+    # It tells what stands in a command or a formula.
+    if sentence.startswith("ここで、") and finding.pattern == "wa":
+        change -= 0.24
     if sentence.startswith(("なお", "また")):
         change -= 0.06
     return adjusted(finding, change)
 
 
 def is_statement(sentence: str) -> bool:
-    """Neither a question, nor an order, nor a denial."""
+    """Neither a question, nor an order, nor a denial; and whole."""
     core = core_of(sentence)
+    if core.endswith("、"):
+        return False
     return not (QUESTION.search(core) or ORDER.search(core) or NEGATIVE.search(core))
 
 

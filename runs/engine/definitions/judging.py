@@ -15,6 +15,16 @@ EARLY = 60
 LONGEST = 110
 NAMING = re.compile(r"呼|称|い[うわい]|言[うわい]|\b(?:called|known as|referred to|termed|named)\b")
 SET_OFF = re.compile(r"(?:(?:an?|the)\s+)?[*_「『“\"]", re.IGNORECASE)
+# "The limit is a …" speaks of one limit; what is in code or italics without "a" before it is a
+# name in an example or a place to fill in, unless it is a program's.
+KIND = r"an?\s+(?:[\w\-]+\s+){1,5}(?:that|which|who|where|used)\b"
+ONE_OF_THEM = re.compile(
+    rf"The (?:\[?[a-z][\w\- \]]*?(?:\([^)]*\))?\s+(?:is|are)\s+(?!{KIND})an?\s"
+    rf"|(?P<mark>[`_*])[a-z][\w\- ]*(?P=mark)\s+(?:is|are)\s+(?!{KIND}))"
+    r"|(?P<around>[_*])[a-z][\w\- ]*(?P=around)\s+is\s"
+    r"|(?:In [^,]{2,40}, )?`[^`]+`\s+(?:is|are)\s+(?:just\s+)?an?\s+(?:[\w\-]+\s+)?"
+    r"(?:mapping|list|table|array|string|dict|dictionary|float|integer|number|boolean|object|set)\b"
+)
 
 
 class Judged(NamedTuple):
@@ -46,7 +56,10 @@ def judged(
     finding = language.judged(masked, is_titled=is_titled)
     if finding is None:
         return None
-    return Judged(adjusted(finding, 0.04 if SET_OFF.match(raw) else 0.0), number)
+    change = 0.04 if SET_OFF.match(raw) else 0.0
+    if ONE_OF_THEM.match(raw) and not is_titled:
+        change = -0.3
+    return Judged(adjusted(finding, change), number)
 
 
 def may_define(raw: str, offset: int) -> bool:

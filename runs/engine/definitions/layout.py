@@ -85,6 +85,27 @@ ITEM = re.compile(
     r"\s*(?::(?=\s|[^\x00-\x7f])|：|\s[—–]\s|—|\s--?\s|…+|\s―+\s?)\s*(?P<rest>\S.*)",
     re.I | re.S,
 )
+# A list below such a heading is of what can be set or sent, and not of what things are.
+SETTINGS = re.compile(
+    r"(?:parameters?|arguments?|options?|settings?|controls?|propert(?:y|ies)|fields?|headers?|flags?"
+    r"|attributes?|preferences|variables|configuration)(?:\s+\{#[^}]*\})?$"
+    r"|(?:設定|オプション|パラメータ|パラメーター|引数|プロパティ|プロパティー|フィールド|属性|環境変数|ヘッダー?)(?:項目|一覧)?$",
+    re.I,
+)
+SETTINGS_HEADER = re.compile(
+    r"(?:data )?types?|defaults?|default values?|required\??|optional\??|mandatory"
+    r"|型|データ型|既定値?|デフォルト値?|初期値|必須|省略",
+    re.I,
+)
+GLOSSARY = re.compile(r"\b(?:glossary|terms|terminology|definitions|vocabulary|concepts)\b", re.I)
+# "Software that …", "For a …, the …"
+OF_A_KIND = re.compile(
+    r"(?!(?:ensures?|checks?|verif(?:y|ies)|indicates?|notes?|means|specif(?:y|ies)|choose|select|set"
+    r"|use|define|change|show|limit|enable|control)\b)"
+    r"(?:(?:[\w\-]+\s+){1,7}(?:that|who|whose)\b|(?:[\w\-]+\s+){2,7}which\b)"
+    r"|(?:In|On|For|With)\s[^,]{2,60},\s(?:an?|the)\s",
+    re.I,
+)
 NO_MEANING = re.compile(
     r"(?:https?:|\d+\.|\[|see\b|e\.g|is a |calls? |example|例|参照|https?)", re.I
 )
@@ -125,13 +146,15 @@ def in_row(row: Sequence[str], header: Sequence[str], subject: Subject) -> Findi
     own = next((n for n, word in enumerate(words) if is_name(word, subject)), None)
     if own is None or own >= len(names):
         return None
+    is_of_settings = any(SETTINGS_HEADER.fullmatch(name) for name in names[1:])
     others = ",".join(
         str(n)
         for n, name in enumerate(names[: len(words)])
         if n != own and ALIAS_HEADER.fullmatch(name) and len(words[n]) > 1
     )
     is_term = TERM_HEADER.fullmatch(names[own]) or ALIAS_HEADER.fullmatch(names[own])
-    if own == 0 or is_term or NAME_HEADER.fullmatch(names[own]):
+    is_name_column = own == 0 or is_term or NAME_HEADER.fullmatch(names[own])
+    if is_name_column and not is_of_settings:
         for header_of, score in ((MEANING_HEADER, 0.86), (DESCRIPTION_HEADER, 0.7)):
             for n, name in enumerate(names[: len(words)]):
                 if n == own or not header_of.fullmatch(name):
@@ -155,14 +178,27 @@ def is_name(words: str, subject: Subject) -> bool:
     return subject.is_named_by(text) or subject.is_named_by(PARENTHESIS.sub("", text))
 
 
-def meaning_score(meaning: str, head: str, subject: Subject) -> float:
+def meaning_score(meaning: str, head: str, subject: Subject, *, heading: str = "") -> float:
     """How good the meaning in a definition list is, given in plain words."""
     if is_circular(meaning, subject) or NO_MEANING.match(meaning):
         return 0.5
     if not _says_something(meaning, FEWEST_WORDS - 1):
         return 0.5
     # In code, it is a parameter or a key more often than a term.
-    return 0.58 if head.startswith("`") else 0.9
+    if head.startswith("`") or "_" in plain(head) or SETTINGS.search(heading.strip()):
+        return 0.58
+    if is_japanese(meaning) or GLOSSARY.search(heading) or _is_meaning(meaning, subject):
+        return 0.9
+    return 0.56
+
+
+def _is_meaning(meaning: str, subject: Subject) -> bool:
+    """Whether English words say what a term is: such lists are of orders and values, too."""
+    start, end = sentences(meaning, 0, len(meaning))[0]
+    said = meaning[start:end]
+    if NOUN_START.match(said):
+        return not (said.startswith("The ") and english.MAIN_VERB.search(said[:80]))
+    return bool(OF_A_KIND.match(said) or english.judged(subject.masked(said)))
 
 
 def is_circular(meaning: str, subject: Subject) -> bool:

@@ -16,7 +16,7 @@ CLOSED = rf"{MARKS}{FOOTNOTES}\s*+"
 SENTENCE_END = re.compile(
     rf"[。！？｡]++{CLOSED}"
     rf"|．(?<=\w．)(?!\d){CLOSED}"
-    rf"|[.!?…](?<![.!?…].)[.!?…]*+[{CLOSING}]*+{FOOTNOTES}\s++(?![a-z])"
+    rf"|[.!?…](?<![.!?…].)(?<![\s、]\.)[.!?…]*+[{CLOSING}]*+{FOOTNOTES}\s++(?![a-z])"
 )
 # What stands before a full stop that ends no sentence: abbreviations, the initial of a name, the
 # number of a step.

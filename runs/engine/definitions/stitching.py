@@ -31,7 +31,7 @@ NAME = re.compile(f"(?:(?:an?|the) )?{MASK}", re.I)
 
 def tidy(text: str) -> str:
     """Without loose ends: what a mark or a template left behind when it was taken out."""
-    return LOOSE.sub(r"\1", text.strip().lstrip(":： "))
+    return LOOSE.sub(r"\1", text.strip().lstrip(":： ").rstrip(",;"))
 
 
 def capital(text: str) -> str:

@@ -22,6 +22,8 @@ DEFINE_BROKER = [
     "A message router (broker) is a process that passes messages between workers.",
     "A **broker** is a number from 0.5 to 100 that estimates how busy the workers are.",
     "A broker is a process that passes messages between workers.[^1]",
+    "`broker` is a command line tool that passes messages on.",
+    "The broker is the process under which all messages are passed on.",
 ]
 NO_DEFINITIONS = [
     # A question, a denial, an opinion, a step.
@@ -41,6 +43,16 @@ NO_DEFINITIONS = [
     "The broker is the first thing to look at in the morning.",
     "The broker is the same as in the last version of the software.",
     "A broker is one of the things to look at in the morning.",
+    # One of them, or a name in an example.
+    "The broker is a wrapper around the workers of the house.",
+    "The `broker` is the name of the machine in the rack.",
+    "_broker_ is a server in the rack and can answer all workers.",
+    "In `content`, `broker` is a mapping from the rack to its workers.",
+    # What has to be so, or what follows from it.
+    "A broker is a string and MUST be unique within its rack.",
+    "A broker is a text process, so we also have to start the workers in the rack.",
+    "The workers refer to it by its name. Brokers refer to these as the workers.",
+    "Brokers are passive and can only see messages from the workers.",
     # Of something else.
     "A broker pool is a set of servers that store messages.",
     "The message broker is a server that stores all messages.",
@@ -92,6 +104,17 @@ def test_below_its_own_heading_the_term_need_not_be_named() -> None:
     assert not is_offered(
         entry("broker", "## Broker\n\nA worker that has a message is now asked to wait here.\n")
     )
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "This is a list of all machines that the house has.",
+        "A consistent naming scheme for brokers makes it easier to find them.",
+    ],
+)
+def test_below_a_heading_the_text_may_be_of_itself(sentence: str) -> None:
+    assert not is_offered(entry("broker", f"# Broker\n\n{sentence}\n"))
 
 
 def test_a_pronoun_below_the_heading_becomes_the_term() -> None:

@@ -38,6 +38,13 @@ NO_DEFINITIONS = [
     "憩流は、潜水の作業をするのに良い時間です。",
     "憩流は、作業を始める前に確認することです。",
     "憩流は次のようなものです。",
+    "憩流とは直接は関係ないが、満潮は岸壁で見られる現象である。",
+    "憩流は、担当者が交代するために休みがちです。",
+    "憩流は、この秋から始まる新しい仕組みです。",
+    "ここで、憩流は潮の流れが止まる場所の名前です。",
+    # It comes back to itself, or does not come to its end.
+    "憩流とは、潮汐表のなかで説明される憩流を指します。",
+    "憩流というのは、潮が満ちて流れが止まるときにのみ、\n\n",
     # 「ます」 away from a heading, and the past.
     "憩流は一時間あまりで終わります。",
     "憩流は、十時四十分に始まりました。",
@@ -48,6 +55,7 @@ NO_DEFINITIONS = [
     "作業員は、憩流を待つあいだの見張りを行う人である。",
     "長い憩流は、小潮のころに起きる現象である。",
     "小憩流とは、流れが一時的に弱まる状態をいう。",
+    "潮止まり (slack water) - 海図では憩流とも呼ばれます。",
 ]
 
 
@@ -91,6 +99,17 @@ def test_a_name_given_by_the_next_sentence() -> None:
 def test_a_name_given_to_a_thing_of_the_sentence_before() -> None:
     text = "Helmはリソースのパッケージを管理します。これらのパッケージはチャートと呼ばれます。\n"
     assert entry("チャート", text).definition == text.strip()
+
+
+@pytest.mark.parametrize("name", ["最初の憩流", "一時的な憩流"])
+def test_a_name_given_by_the_next_sentence_is_the_whole_name(name: str) -> None:
+    text = f"潮が止まると、蓄電池が島を支えます。この時間は、{name}と呼ばれます。\n"
+    assert not is_offered(entry("憩流", text))
+
+
+def test_what_is_new_is_not_said_to_be_anything() -> None:
+    text = "## 憩流表\n\n作業員が表に印を付けるための新しい機能。\n"
+    assert not is_offered(entry("憩流表", text))
 
 
 def test_an_english_name_in_a_japanese_sentence() -> None:

@@ -136,6 +136,53 @@ def test_a_definition_list() -> None:
     assert not is_offered(entry("gap", text))
 
 
+@pytest.mark.parametrize(
+    "meaning",
+    [
+        "The process that passes messages.",
+        "Software that passes messages.",
+        "For a message in the house, the process that passes it on.",
+        "A broker is a process that passes messages.",
+    ],
+)
+def test_a_meaning_says_what_a_thing_is(meaning: str) -> None:
+    found = entry("broker", f"# House\n\nBroker\n: {meaning}\n")
+    assert is_offered(found)
+    assert found.definition == meaning
+
+
+@pytest.mark.parametrize(
+    "meaning",
+    [
+        "Choose which of the machines passes messages.",
+        "Choose the order in which messages are passed.",
+        "Ensures that messages arrive in order.",
+        "String or Array of Strings.",
+        "Linear, in the order of arrival.",
+        "Only used on Mondays, for all messages.",
+        "The worker has changed the order of messages.",
+    ],
+)
+def test_a_list_of_what_to_do_and_of_values(meaning: str) -> None:
+    assert not is_offered(entry("broker", f"# House\n\nBroker\n: {meaning}\n"))
+
+
+def test_in_a_glossary_a_meaning_may_be_put_in_any_way() -> None:
+    found = entry("broker", "# Glossary\n\nBroker\n: Passing of messages between workers.\n")
+    assert found.definition == "Passing of messages between workers."
+
+
+@pytest.mark.parametrize("heading", ["Form parameters", "Controls {#controls}", "一般的な設定"])
+def test_a_list_of_settings_is_no_glossary(heading: str) -> None:
+    text = f"# {heading}\n\nBroker\n: The process that passes messages.\n"
+    assert not is_offered(entry("broker", text))
+
+
+def test_a_name_with_an_underscore_is_of_a_setting() -> None:
+    text = "# House\n\nbroker_name\n: The name of the process that hums.\n"
+    assert not is_offered(entry("broker_name", text))
+
+
 def test_of_a_long_meaning_the_first_sentence_is_taken() -> None:
     text = "broker\n: A process that passes messages. See the next chapter for more about it.\n"
     assert entry("broker", text).definition == "A process that passes messages."
@@ -164,6 +211,15 @@ def test_a_table_of_settings_is_no_glossary() -> None:
     table = "| Key | Description |\n|---|---|\n| endpoint | where the exporter sends its data |\n"
     assert not is_offered(entry("endpoint", table))
     assert is_offered(entry("endpoint", table.replace("Key", "Term")))
+
+
+@pytest.mark.parametrize("term", ["broker", "string"])
+def test_a_table_with_types_is_of_fields(term: str) -> None:
+    table = (
+        "| Name | Type | Meaning |\n|---|---|---|\n"
+        "| Broker | String | The machine in the house that passes messages |\n"
+    )
+    assert not is_offered(entry(term, f"# House\n\n{table}"))
 
 
 def test_a_japanese_table() -> None:

@@ -38,6 +38,7 @@ def test_english(expected: list[str]) -> None:
         ["値は３．５である．", "次である．"],
         ["正しい。[^1]", "憩流は長い。[2]", "**太字です。**[^3][^4]", "終わり。"],
         ["広い。", "[1](u.md)を見る。"],
+        ["憩流は、. を付けて書く。", "長い。"],
     ],
 )
 def test_japanese(expected: list[str]) -> None:

@@ -115,6 +115,11 @@ def test_marks_are_taken_out_of_the_definition_and_stay_in_the_quote() -> None:
     assert found.evidence[0].quote == raw
 
 
+def test_the_comma_of_a_list_is_no_end() -> None:
+    found = entry("broker", "# House\n\n- Brokers are a way to pass messages between workers,\n")
+    assert found.definition == "Brokers are a way to pass messages between workers"
+
+
 def test_templates_show_their_words() -> None:
     found = entry(
         "Pod", 'A Pod is a group of {{< tooltip text="containers" term_id="c" >}} here.\n'
