@@ -32,9 +32,6 @@ class SectionQuerySet(QuerySet["Section"]):
     def of_document(self, document: "Document") -> "SectionQuerySet":
         return self.filter(document=document).order_by("order")
 
-    def of_version(self, document: "Document", document_hash: str) -> "SectionQuerySet":
-        return self.of_document(document).filter(document_hash=document_hash)
-
     def listed(self) -> "SectionQuerySet":
         """For lists: without the long texts."""
         return self.defer("content", "heading_words", "words")

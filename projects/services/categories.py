@@ -67,10 +67,6 @@ def update_category(
     return row
 
 
-def rename_category(*, category: TermCategory, name: str, actor: Actor) -> TermCategory:
-    return update_category(category=category, name=name, actor=actor)
-
-
 @transaction.atomic
 def delete_category(*, category: TermCategory, actor: Actor) -> None:
     """Its terms and entries have no category then; the entries' history says so."""

@@ -54,16 +54,17 @@ GENUS = re.compile(
 )
 # Said of a thing, but not what it is.
 OPINION = re.compile(
-    r"an?\s+(?:\w+ly\s+|very\s+|quite\s+|rather\s+)*"
+    r"an?\s+(?:\w+ly\s+|very\s+|quite\s+|rather\s+|much\s+|more\s+)*"
     r"(?:good|bad|great|nice|better|terrible|poor|wonderful|safe|wise|sensible|reasonable|viable"
     r"|natural|obvious|popular|frequent|likely|big|huge|major|minor|tiny|significant|serious|real"
     r"|new|recent|useful|handy|powerful|convenient|helpful|valuable|important|crucial|critical|key"
-    r"|vital|easy|simple|quick|common|typical|final|second|third|first|last|different|similar|known)\s+"
+    r"|vital|easy|simple|quick|common|typical|final|second|third|first|last|different|similar|known|normal"
+    r"|essential|integral|[\w\-]*sensitive)\s+"
     r"(?:\w+\s+)?(?:idea|choice|option|practice|ways?|approach|mistake|problem|issue|things?|step"
     r"|start|place|example|reason|solution|candidate|alternative|change|source|cause|concern"
     r"|challenge|fit|point|question|time|deal|part|one|match|task|addition|case|situation|matter"
     r"|requirement|consideration|factor|pattern|scenario|improvement|topic|resource for|element"
-    r"|aspect|enabler|role)\b"
+    r"|aspect|enabler|role|term|(?:component|piece)(?=\s+(?:of|in)\b))\b"
     r"|an?\s+(?:\w+ly\s+|very\s+|quite\s+|rather\s+)*"
     r"(?:bit|little|lot|must|matter|pain|given|prerequisites?|requirements?|work in progress"
     r"|mistake|problem|challenge|plus|mess|shame|pity|success|failure|win|result|consequence|sign"

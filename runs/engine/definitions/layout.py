@@ -178,16 +178,18 @@ def is_name(words: str, subject: Subject) -> bool:
     return subject.is_named_by(text) or subject.is_named_by(PARENTHESIS.sub("", text))
 
 
-def meaning_score(meaning: str, head: str, subject: Subject, *, heading: str = "") -> float:
-    """How good the meaning in a definition list is, given in plain words."""
+def meaning_score(meaning: str, head: str, subject: Subject, headings: Sequence[str]) -> float:
+    """How good the meaning in a definition list is, given in plain words; `headings` are those it
+    stands below, the nearest last."""
     if is_circular(meaning, subject) or NO_MEANING.match(meaning):
         return 0.5
     if not _says_something(meaning, FEWEST_WORDS - 1):
         return 0.5
     # In code, it is a parameter or a key more often than a term.
-    if head.startswith("`") or "_" in plain(head) or SETTINGS.search(heading.strip()):
+    if head.startswith("`") or "_" in plain(head) or SETTINGS.search(headings[-1].strip()):
         return 0.58
-    if is_japanese(meaning) or GLOSSARY.search(heading) or _is_meaning(meaning, subject):
+    is_glossary = any(map(GLOSSARY.search, headings))
+    if is_japanese(meaning) or is_glossary or _is_meaning(meaning, subject):
         return 0.9
     return 0.56
 

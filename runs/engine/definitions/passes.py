@@ -182,8 +182,8 @@ class Pass:
         if not layout.is_name(plain(name), subject):
             return None
         meaning = plain(self._text[self._blocks[index].start : end])
-        heading = self._reading.heading(head)
-        score = layout.meaning_score(meaning, name, subject, heading=heading)
+        headings = [self._reading.title, *self._reading.sections[head.section].path]
+        score = layout.meaning_score(meaning, name, subject, headings)
         return self._made(head, head.start, end, score, "definition-list")
 
     def _definition(self, place: Place, subject: Subject, *, is_titled: bool) -> Passage | None:

@@ -23,7 +23,7 @@ SHOWN = re.compile(r"\btext=[\"']([^\"']*)[\"']")
 NAMED = re.compile(r"\bterm_id=[\"']([^\"']*)[\"']")
 QUOTED = re.compile(r"([\"'])(.*?)\1")
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
-STRONG = re.compile(r"(\*{1,3}|~~)(?=\S)(.+?)(?<=\S)\1", re.DOTALL)
+STRONG = re.compile(r"(?<!\\)(\*{1,3}|~~)(?=\S)(.+?)(?<=[^\s\\])\1", re.DOTALL)
 UNDERLINED = re.compile(r"(?<![A-Za-z0-9])(_{1,3})(?=\S)(.+?)(?<=\S)\1(?![A-Za-z0-9])", re.DOTALL)
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 WIDE = f"[{JAPANESE}、。「」『』（）・：]"

@@ -23,6 +23,7 @@ DEFINE_BROKER = [
     "A **broker** is a number from 0.5 to 100 that estimates how busy the workers are.",
     "A broker is a process that passes messages between workers.[^1]",
     "`broker` is a command line tool that passes messages on.",
+    "A broker is an essential component that passes messages between workers.",
     "The broker is the process under which all messages are passed on.",
 ]
 NO_DEFINITIONS = [
@@ -31,6 +32,8 @@ NO_DEFINITIONS = [
     "A broker is not a server that stores messages for ever.",
     "A broker is a good idea when there is more than one machine.",
     "A broker is a common cause of trouble in small teams.",
+    "Brokers are an important component in the work of every team.",
+    "A broker is a much more popular term for the process that passes messages.",
     "A broker is required on each of the machines in the rack.",
     "A broker is available in version 3 of the package.",
     "The broker is used to pass messages between the workers.",

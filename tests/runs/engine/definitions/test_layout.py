@@ -168,8 +168,9 @@ def test_a_list_of_what_to_do_and_of_values(meaning: str) -> None:
 
 
 def test_in_a_glossary_a_meaning_may_be_put_in_any_way() -> None:
-    found = entry("broker", "# Glossary\n\nBroker\n: Passing of messages between workers.\n")
-    assert found.definition == "Passing of messages between workers."
+    for headings in ("# Glossary", "# Glossary\n\n## A to C"):
+        found = entry("broker", f"{headings}\n\nBroker\n: Passing of messages between workers.\n")
+        assert found.definition == "Passing of messages between workers."
 
 
 @pytest.mark.parametrize("heading", ["Form parameters", "Controls {#controls}", "一般的な設定"])

@@ -108,6 +108,13 @@ def test_a_long_definition_is_enough_alone() -> None:
     assert found.definition == first
 
 
+def test_an_escaped_sign_is_the_sign() -> None:
+    text = r"A broker is a process that speaks 3.\*.\* with **all** workers."
+    assert entry("broker", text).definition == (
+        "A broker is a process that speaks 3.*.* with all workers."
+    )
+
+
 def test_marks_are_taken_out_of_the_definition_and_stay_in_the_quote() -> None:
     raw = 'A **broker** is a [process](p.md "x") that `passes` *all*\n  messages[^1] &amp; more.'
     found = entry("broker", raw + "\n")
