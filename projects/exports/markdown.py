@@ -9,6 +9,7 @@ from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
 from projects.exports.data import EntryData
+from projects.rendering.plain import plain_quote
 from projects.terms.readings import index_letter
 
 # What would be markup within a line. An underscore inside a word is none.
@@ -64,7 +65,7 @@ def _body(entry: EntryData, categories: Mapping[str, Any]) -> str:
         parts.append("".join(f"- {name}: {value}\n" for name, value in facts))
     for piece in entry.evidence[:SHOWN_EVIDENCE]:
         place = f"{piece['path']}:{piece['line_start']}"
-        quote = _text(" ".join(str(piece["quote"]).split()))
+        quote = _text(" ".join(plain_quote(str(piece["quote"])).split()))
         parts.append(f"> {quote}\n>\n> — {_line(place)}\n")
     return "\n".join(parts)
 

@@ -16,7 +16,7 @@ from django.utils.translation import ngettext
 from glossary_site.llm.services.budgets import money
 from glossary_site.llm.tokens import cost_of_nano
 from glossary_site.templatetags.site import badge
-from projects.views.places import plain_quote
+from projects.rendering.plain import plain_quote
 from runs.choices import IssueKind, Status
 from runs.models import Run, RunStep
 

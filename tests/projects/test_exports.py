@@ -139,7 +139,9 @@ class TestMarkdown:
     def test_a_document_for_people(self):
         entries = [
             data("Anchor", aliases=("kedge",), related=("chain",), category="technical_term"),
-            data("quay", "A place.", needs_review=True, evidence=[place("The quay\nis long.")]),
+            data(
+                "quay", "A place.", needs_review=True, evidence=[place("The **quay**\nis *long*.")]
+            ),
         ]
         with override("en"):
             text = "".join(

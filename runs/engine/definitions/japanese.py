@@ -47,7 +47,7 @@ CLASS = re.compile(
 )
 # Or any noun, with a clause that sets it apart: 「発行会社が行う支払いの取り消し」.
 KIND = re.compile(
-    rf"(?:(?<!によ)(?<!にお)(?<!\bあ)る|[{KANJI}][うぐすつぶむ]|[働書置動導続開除付届引]く)"
+    rf"(?:(?<!によ)(?<!にお)(?<!\bあ)る|[{KANJI}][うぐすつぶむ]|[働書置動導続開除付届引]く)(?:ための)?"
     rf"(?P<noun>(?:[{KANJI}{KATAKANA}A-Za-z0-9]++(?:[いきしちびみりえけせてべめれ](?=[{KANJI}の]|$))?"
     r"|(?<!^)の(?!$)){1,8})$"
 )

@@ -285,7 +285,7 @@ def _kind_score(core: str, subject: Subject) -> float:
     if found is None:
         return 0.5
     noun, name = found["noun"], subject.term.text
-    if len(noun) > 1 and name != noun and name.endswith(noun):
+    if name != noun and name.endswith(noun):
         return 0.74
     if japanese.NOT_KIND.search(noun) or japanese.NOT_NOUN.search(noun):
         return 0.5

@@ -19,7 +19,7 @@ from runs.engine.terms.phrases import Phrase, Sort, Word
 from runs.engine.terms.scripts import has_japanese, is_japanese_text
 
 # Whoever keeps analyses throws away those of another version.
-ANALYSIS_VERSION = 2
+ANALYSIS_VERSION = 3
 
 # What a text says of a part of a phrase besides its words: the marks, and the kinds of block that
 # it is all of. One letter each, as stored.
@@ -181,7 +181,9 @@ def _marked_otherwise(block: Block, found: Sequence[Phrase]) -> Iterator[tuple[s
 
 _MOST_MARKED_WORDS = 4
 _MOST_JAPANESE = 12
-_ARTICLE = re.compile(r"^(?:the|a|an|your|our|this)\s+", re.IGNORECASE)
+_ARTICLE = re.compile(
+    r"^(?:the|an?|your|our|its|their|this|these|those|no|any|each|every|some)\s+", re.IGNORECASE
+)
 _PARTICLES = re.compile("[はがをにでとのもへや]|から|まで|より|する|した|\\s")
 _SENTENCE_SIGNS = frozenset("。、，,;；!?！？=<>{}[]()（）/\\|\ue005")
 

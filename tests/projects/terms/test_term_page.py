@@ -241,6 +241,7 @@ class TestLines:
             ("係留索は係留の索", ["係留", "係留索"], ["係留索", "係留"]),
             ("a [pilot](pilot.md) comes", ["pilot"], ["pilot"]),
             ("a *queue* and `*queue`, 2 * 3", ["queue"], ["queue", "queue"]),
+            (r"a \*queue\*", ["*queue*"], ["*queue*"]),
             ("C++ is not C", ["C++"], ["C++"]),
             ("nothing", ["", " "], []),
         ],
