@@ -55,6 +55,8 @@ class Reading:
 FENCE = re.compile(r"[ \t>]*(?:(?:[-+*]|[0-9]{1,9}[.)])[ \t]+)?(`{3,}|~{3,})")
 SEPARATOR = re.compile(
     r"[ \t>]*(?:$|#{1,6}(?:[ \t]|$)|(?:[-*_=][ \t]*){3,}$|\[[^\]^]+\]:[ \t]*\S+"
+    r"|:{3,}|(?:!!!|\?\?\?\+?)[ \t]+\w|\[![a-z]+\]|\[\[?_?toc_?\]?\][ \t]*$"
+    r"|import[ \t].*\bfrom[ \t]+[\"']|export[ \t]+(?:default|const|let|function)\b"
     r"|\{\{[<%/](?![^}]*\b(?:text|term_id)=)[^}]*\}\}[ \t]*$"
     r"|</?(?:div|table|thead|tbody|tr|td|th|ul|ol|li|p|details|section|figure|figcaption|br|hr|img"
     r"|script|style|center|pre|iframe|video|aside|nav|form)\b)",
@@ -143,6 +145,8 @@ class _Lines:
             self._line += 1
             return True
         if SEPARATOR.match(line) and not self._header():
+            # What is in a box of this kind is indented, as in a list.
+            self._in_list = self._in_list or line.lstrip()[:3] in ("!!!", "???")
             self._line += 1
             return True
         if not line[0].isspace():

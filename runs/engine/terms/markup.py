@@ -85,10 +85,21 @@ _ITEM = re.compile(r"[ \t]*(?:[-*+•・]|\d{1,9}[.)]|[a-zA-Z][.)])[ \t]+(?:\[[ 
 _DEFINITION = re.compile(r"[ \t]{0,3}:[ \t]+")
 _INDENTED = re.compile(r"(?: {4}|\t| {1,3}\t)")
 _SILENT_TAGS = re.compile(r"<(script|style|pre|textarea|svg|math)\b", re.IGNORECASE)
+# The beginning and end of a box (`::: tip`, `!!! note`, `> [!NOTE]`), and the place of contents.
+_BOX = re.compile(
+    r"[ \t]*(?::{3,}.*|(?:!!!|\?\?\?\+?)[ \t]+\w.*|\[![A-Za-z]+\][-+]?.*|\[\[?_?toc_?\]?\])[ \t]*$",
+    re.IGNORECASE,
+)
 _LINK_TARGET = re.compile(r" {0,3}\[[^\]]+\]:\s*\S+")
 _CELLS = re.compile(r"(?<!\\)\|")
 
 _COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+# What a page of components loads, and gives to others.
+_MODULES = re.compile(
+    r"^(?:import\s+(?:[\w$*{},\s]{1,400}?\sfrom\s+)?[\"'][^\"'\n]+[\"'];?|export\s+(?:default|const|let"
+    r"|function)\b.*)[ \t]*$",
+    re.MULTILINE,
+)
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 # Code that is a word, and so may be a term: `kubelet`, `ReplicaSet`; not `--name`, `a.b()`, `x_1`.
@@ -131,7 +142,7 @@ def blocks_of(text: str) -> Iterator[Block]:
     if title:
         lines = (number for number, line in enumerate(first_lines, 1) if title in line)
         yield from _block(Kind.TITLE, [(next(lines, 1), title)])
-    text = _COMMENT.sub(_blank, text.lstrip("\ufeff"))
+    text = _MODULES.sub(_blank, _COMMENT.sub(_blank, text.lstrip("\ufeff")))
     is_titled = bool(title)
     for block in _Reader(text.split("\n")).blocks():
         if block.kind is Kind.HEADING and not is_titled:
@@ -180,8 +191,13 @@ class _Reader:
                 yield from self._flush()
                 number = yield from self._table(number)
                 continue
-            if _RULER.match(line) or _TABLE_RULER.match(line) or _LINK_TARGET.match(line):
+            if any(sign.match(line) for sign in (_RULER, _TABLE_RULER, _LINK_TARGET)):
                 yield from self._flush()
+                continue
+            if _BOX.match(line):
+                yield from self._flush()
+                # What is in a box of this kind is indented, as in a list.
+                self.in_list = line.lstrip()[:3] in ("!!!", "???")
                 continue
             if definition := _DEFINITION.match(line):
                 if self.paragraph:

@@ -55,6 +55,21 @@ def test_letters_of_another_word(term: str, text: str) -> None:
     assert contexts(term, text) == []
 
 
+def test_boxes_and_what_a_page_loads_are_no_passages() -> None:
+    text = """\
+import Pump from "./pump"
+
+::: tip The pump
+The pump drains the tank.
+:::
+
+!!! note "The pump"
+    The pump is loud.
+"""
+    found = [context.text for context in contexts("pump", text)]
+    assert sorted(found) == ["The pump drains the tank.", "The pump is loud."]
+
+
 def test_a_term_inside_another_one_comes_last() -> None:
     found = contexts("電池", "蓄電池は港にある設備である。\n\n予備の電池を棚に置く。\n")
     assert [context.text for context in found] == [

@@ -82,6 +82,43 @@ def test_code_addresses_and_comments_are_no_text() -> None:
     assert key_of("broker") in found
 
 
+def test_boxes_and_what_a_page_loads_are_no_text() -> None:
+    text = """\
+import FluxTable from "@site/flux"
+import {
+  GadgetBox,
+  WidgetBox,
+} from './boxes'
+export const hidden = true
+
+# Ballast
+
+[[toc]]
+
+::: tip GADGET
+The ballast pump drains the tank.
+:::
+
+> [!NOTE]
+> Import the ballast pump from the yard.
+
+!!! warning "Beware"
+    The ballast pump is full of water.
+"""
+    found = ranked(text, text.replace("Ballast", "Tanks"))
+    assert key_of("ballast pump") in keys(found)
+    hidden = ("FluxTable", "GadgetBox", "tip GADGET", "GADGET", "tip", "toc", "NOTE", "warning")
+    assert not keys(found) & set(map(key_of, hidden))
+    assert one(found, "ballast pump").frequency == 6
+
+
+def test_words_that_only_determine_are_no_part_of_a_term() -> None:
+    text = "A letter that **no worker** reads. **Each worker** reads **the rota**. A worker."
+    found = keys(ranked(text, text))
+    assert key_of("worker") in found
+    assert not found & {key_of("no worker"), key_of("each worker"), key_of("the rota")}
+
+
 def test_japanese_compounds_and_their_spellings() -> None:
     found = ranked(JAPANESE)
 
