@@ -36,7 +36,8 @@ LABEL = re.compile(
     r"(?:note|examples?|defaults?|default values?|warning|caution|tips?|important|descriptions?"
     r"|values?|types?|names?|usage|overview|introduction|configuration|summary|details?|options?|parameters?"
     r"|注意|注記|注|補足|例|備考|重要|警告|ヒント|既定値?|デフォルト値?|説明|概要|使い方|使用例|はじめに|設定|値|名前|まとめ"
-    r"|本書|本章|本節|本稿|本文書|本ドキュメント|結果|目的|理由|原因|方法|手順|条件)",
+    r"|本書|本章|本節|本稿|本文書|本ドキュメント|結果|目的|理由|原因|方法|手順|条件"
+    r"|注意点|留意点|ポイント|制限事項|前提条件|補足説明)",
     re.I,
 )
 
@@ -97,7 +98,9 @@ SETTINGS_HEADER = re.compile(
     r"|型|データ型|既定値?|デフォルト値?|初期値|必須|省略",
     re.I,
 )
-GLOSSARY = re.compile(r"\b(?:glossary|terms|terminology|definitions|vocabulary|concepts)\b", re.I)
+GLOSSARY = re.compile(
+    r"\b(?:glossary|terms|terminology|definitions|vocabulary|concepts)\b|用語|語彙", re.I
+)
 # "Software that …", "For a …, the …"
 OF_A_KIND = re.compile(
     r"(?!(?:ensures?|checks?|verif(?:y|ies)|indicates?|notes?|means|specif(?:y|ies)|choose|select|set"
@@ -106,8 +109,9 @@ OF_A_KIND = re.compile(
     r"|(?:In|On|For|With)\s[^,]{2,60},\s(?:an?|the)\s",
     re.I,
 )
+# A list below, code, an address.
 NO_MEANING = re.compile(
-    r"(?:https?:|\d+\.|\[|see\b|e\.g|is a |calls? |example|例|参照|https?)", re.I
+    r"(?:[-*+]\s|`|https?:|\d+\.|\[|see\b|e\.g|is a |calls? |example|例|参照|https?)", re.I
 )
 # Of something else than the term: 「X：Yは…」.
 OWN_TOPIC = re.compile(r"[^、。]{1,24}は、?")
@@ -189,15 +193,15 @@ def meaning_score(meaning: str, head: str, subject: Subject, headings: Sequence[
     if head.startswith("`") or "_" in plain(head) or SETTINGS.search(headings[-1].strip()):
         return 0.58
     is_glossary = any(map(GLOSSARY.search, headings))
-    if is_japanese(meaning) or is_glossary or _is_meaning(meaning, subject):
-        return 0.9
-    return 0.56
+    return 0.9 if is_glossary or _is_meaning(meaning, subject) else 0.56
 
 
 def _is_meaning(meaning: str, subject: Subject) -> bool:
-    """Whether English words say what a term is: such lists are of orders and values, too."""
+    """Whether it says what a term is: such lists are of orders and values, too."""
     start, end = sentences(meaning, 0, len(meaning))[0]
     said = meaning[start:end]
+    if is_japanese(said):
+        return _japanese_item(said, subject, politely=True) is not None
     if NOUN_START.match(said):
         return not (said.startswith("The ") and english.MAIN_VERB.search(said[:80]))
     return bool(OF_A_KIND.match(said) or english.judged(subject.masked(said)))
@@ -257,15 +261,19 @@ def _english_item(rest: str) -> Finding | None:
     return Finding(0.72 if VERB_START.match(rest) else 0.54, "list")
 
 
-def _japanese_item(said: str, subject: Subject) -> Finding | None:
+def _japanese_item(said: str, subject: Subject, *, politely: bool = False) -> Finding | None:
     core = japanese.core_of(said)
     if len(core) < FEWEST_CHARACTERS or japanese.QUESTION.search(core):
         return None
     if japanese.ORDER.search(core) or core.startswith(NO_JAPANESE):
         return None
+    if japanese.LISTED.search(core):
+        return None
     if OWN_TOPIC.match(core) or japanese.OPINION.search(core) or japanese.LESSER.search(core):
         return None
-    if japanese.PAST.search(core) or japanese.NEGATIVE.search(core) or POLITE.search(core):
+    if japanese.PAST.search(core) or japanese.NEGATIVE.search(core):
+        return None
+    if POLITE.search(core) and not politely:
         return None
     copula = japanese.COPULA.search(core)
     noun = core[: copula.start()] if copula else core

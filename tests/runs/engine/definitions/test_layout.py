@@ -168,6 +168,24 @@ def test_a_list_of_what_to_do_and_of_values(meaning: str) -> None:
     assert not is_offered(entry("broker", f"# House\n\nBroker\n: {meaning}\n"))
 
 
+@pytest.mark.parametrize(
+    "meaning",
+    [
+        "仲介に指定するプロパティは以下の通り。",
+        "- 仕事を受け取る係のクラスとすること。",
+        "`properties name=仲介",
+        "係の名前は必ず書くこと。",
+    ],
+)
+def test_a_japanese_list_of_what_to_do_and_of_values(meaning: str) -> None:
+    assert not is_offered(entry("窓口", f"# 家\n\n窓口\n: {meaning}\n"))
+
+
+@pytest.mark.parametrize("meaning", ["知らせを係に渡す所。", "知らせを受け取り、係に渡します。"])
+def test_a_japanese_list_of_meanings(meaning: str) -> None:
+    assert entry("窓口", f"# 家\n\n窓口\n: {meaning}\n").definition == meaning
+
+
 def test_in_a_glossary_a_meaning_may_be_put_in_any_way() -> None:
     for headings in ("# Glossary", "# Glossary\n\n## A to C"):
         found = entry("broker", f"{headings}\n\nBroker\n: Passing of messages between workers.\n")
