@@ -71,9 +71,12 @@ NOT_NOUN = re.compile(
 NEGATIVE = re.compile(r"(?:ない|ません|なかった|ませんでした|なく)$|ではな(?:い|く)|ではありません")
 QUESTION = re.compile(r"[？?]|(?:ます|です|る)[:：]|(?:か|かな|でしょうか|だろうか|ですか|ますか)$")
 ORDER = re.compile(
-    r"(?:ください|下さい|ましょう|なさい|べきです|べきである|しよう|とすること|ないこと"
+    r"(?:ください|下さい|ましょう|なさい|べきです|べきである|しよう|必要があ(?:る|ります)|とすること"
+    r"|ないこと"
     r"|(?:のみ|だけ|必ず)[^、]{0,12}こと)$"
 )
+# What has to be so, as translations of specifications say it.
+NORMATIVE = re.compile(r"[(（](?:MUST|SHALL|SHOULD)\b")
 LISTED = re.compile(
     r"(?:次|以下(?![「、])|下記)の(?:よう|とおり|通り|もの|こと|[0-9０-９一二三四五六七八九]つ)"
 )
@@ -145,7 +148,7 @@ def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
     if len(sentence) < SHORTEST:
         return None
     core = core_of(sentence)
-    if not is_statement(core) or LISTED.search(core):
+    if not is_statement(core) or LISTED.search(core) or NORMATIVE.search(sentence):
         return None
     if found := TOWA.match(core):
         finding = _towa(found["rest"])

@@ -25,6 +25,9 @@ DEFINE = [
     "憩流は、上げ潮の終わりと下げ潮の始まりからなる。",
 ]
 NO_DEFINITIONS = [
+    # What has to be so.
+    "憩流は、当直によって記録されるもの (SHALL)。",
+    "憩流とは、その時刻を明らかにする必要があります。",
     # A question, a denial, an order, how it is or how much.
     "憩流とは何でしょうか。",
     "憩流とは、いったいどのような状態なのか？",
