@@ -9,7 +9,10 @@ from indexing.lexical.analysis import JAPANESE
 # Quotation marks and indents at the beginnings of lines.
 MARGIN = re.compile(r"\n[ \t>]+")
 IMAGE = re.compile(r"!\[([^\]]*)\](?:\([^)\s]*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])")
-LINK = re.compile(r"\[([^\[\]]+)\](?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])")
+LINK = re.compile(
+    r"\[((?:[^\[\]]|\[[^\[\]]*\])+)\]"
+    r"(?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])"
+)
 BARE_LINK = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
 # A number alone is one only behind the end of a sentence: elsewhere it may be an index.
 FOOTNOTE = re.compile(

@@ -108,6 +108,13 @@ def test_a_long_definition_is_enough_alone() -> None:
     assert found.definition == first
 
 
+def test_a_link_may_have_brackets_in_its_words() -> None:
+    text = "A broker is a process that passes messages by [[RFC 5246]](#RFC5246) and [[x]][y]."
+    assert entry("broker", text).definition == (
+        "A broker is a process that passes messages by [RFC 5246] and [x]."
+    )
+
+
 def test_an_escaped_sign_is_the_sign() -> None:
     text = r"A broker is a process that speaks 3.\*.\* with **all** workers."
     assert entry("broker", text).definition == (
