@@ -18,7 +18,7 @@ _SPACE = re.compile(r"\s+")
 
 def plain(line: str) -> str:
     """A line without the signs that only mean something to Markdown."""
-    words = _LINK.sub(r"\1", _FRONT.sub("", line))
+    words = _LINK.sub(r"\1", _FRONT.sub("", _CELLS.sub("", line)))
     # What is code is as it is written: `*args` is no emphasis.
     last, shown = 0, []
     for code in _CODE.finditer(words):
@@ -34,4 +34,4 @@ def _without_signs(words: str) -> str:
 
 def plain_quote(quote: str) -> str:
     """A quote as a reader of its document sees it, line by line."""
-    return "\n".join(plain(_CELLS.sub("", line)) for line in quote.splitlines())
+    return "\n".join(map(plain, quote.splitlines()))

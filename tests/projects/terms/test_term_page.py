@@ -249,6 +249,10 @@ class TestLines:
     def test_what_is_marked(self, line, spellings, marks):
         assert self.marked(line, *spellings) == marks
 
+    def test_a_row_of_a_table_is_shown_without_its_borders(self):
+        parts = excerpt("| queue | a list |", spelling_pattern(["queue"]))
+        assert "".join(part.text for part in parts) == "queue | a list"
+
     def test_a_long_line_is_cut_around_the_term(self):
         parts = excerpt("x " * 500 + "pilot" + " y" * 500, spelling_pattern(["pilot"]))
         text = "".join(part.text for part in parts)
