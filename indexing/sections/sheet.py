@@ -3,6 +3,7 @@
 import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple
 
 from indexing.sections.counted import Counted
@@ -28,7 +29,11 @@ class Sheet:
     # The position at which each line begins, and the end of the text.
     starts: list[int]
     outline: Outline
-    counted: Counted
+
+    @cached_property
+    def counted(self) -> Counted:
+        """Whoever only reads does not count."""
+        return Counted(self.text)
 
     @property
     def line_count(self) -> int:
@@ -62,4 +67,4 @@ def sheet_of(text: str) -> Sheet:
     # Settings are blanked, not removed: lines keep their numbers.
     _settings, text = front_matter.split(text)
     starts = [0, *(line_end.end() for line_end in LINE_END.finditer(text)), len(text)]
-    return Sheet(text, starts, outline(text), Counted(text))
+    return Sheet(text, starts, outline(text))

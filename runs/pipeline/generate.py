@@ -1,7 +1,7 @@
 """From terms to definitions: one request a term, with the passages that say most about it.
 
-Terms with little to read share a request. All requests are made before the first is answered, so
-what is known of the terms nearby is what the built-in engine finds defined in the documents.
+Terms with little to read share a request. No request waits for the answer to another, so what is
+known of the terms nearby is what the built-in engine finds defined in the documents.
 """
 
 import hashlib

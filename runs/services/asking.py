@@ -7,7 +7,9 @@ once, hours later perhaps; the run parks, without a worker, and the end of the p
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import replace
 from datetime import timedelta
+from itertools import chain
 from uuid import UUID, uuid4
 
 from django.db.models import F
@@ -55,14 +57,19 @@ def answered(
     if process is not None and not process.ended and asked_a_model and work.builtin:
         _withdraw(work, process)
         process = None
+    asked = _wanted(work, requests)
     if process is None:
-        process = _ask(work, requests(), total=len(names), live=store is not None)
-    if process is None or process.ended:
+        first = next(asked, None)
+        if first is None:
+            return
+        asked = chain([first], asked)
+        process = _ask(work, asked, total=len(names), live=store is not None)
+    if process.ended:
         return
     if process.then_kind:
         raise Parked
     hearing = Hearing(work, names=names, store=store if step.live else None)
-    turn = queue.execute(process.pk, Telling(work), heard=hearing)
+    turn = queue.execute(process.pk, Telling(work), heard=hearing, requests=asked)
     if not turn.ended:
         _pause(work, process.pk, seconds=turn.resume_after)
         raise Parked
@@ -82,14 +89,17 @@ def _pause(work: Work, process_id: UUID, *, seconds: float) -> None:
         Run.objects.filter(pk=work.run.pk).update(job=job)
 
 
-def _ask(work: Work, requests: Iterable[Request], *, total: int, live: bool) -> LLMProcess | None:
-    """Put the questions; None where there are none. The number of the process is noted first:
-    whoever stops the run in between finds it, and whoever begins the step again asks under it, so
-    that all is asked once. After a withdrawal there is none, and the next are other questions."""
+def _wanted(work: Work, requests: Callable[[], Iterable[Request]]) -> Iterator[Request]:
+    """Written when they are needed: a process that has them all needs none."""
+    for request in requests():
+        yield replace(request, reuse=False) if work.options.fresh else request
+
+
+def _ask(work: Work, requests: Iterable[Request], *, total: int, live: bool) -> LLMProcess:
+    """Put the questions, or begin to. The number of the process is noted first: whoever stops the
+    run in between finds it, and whoever begins the step again asks under it, so that all is asked
+    once. After a withdrawal there is none, and the next are other questions."""
     step, run = work.step, work.run
-    asked = list(requests)
-    if not asked:
-        return None
     alone = work.config.strategy == Strategy.BATCH and not work.builtin
     number = step.process_id or uuid4()
     step.process_id, step.live, step.total = number, live and not alone, total
@@ -100,13 +110,13 @@ def _ask(work: Work, requests: Iterable[Request], *, total: int, live: bool) -> 
         )
     process = queue.enqueue(
         number,
-        asked,
+        requests,
         scope=work.project.stream,
         # As it was when the step began: how the answers are stored depends on it.
         strategy=Strategy.BATCH if alone else Strategy.SYNC,
         then=(ADVANCE, {"run_id": run.pk}) if alone else None,
-        reuse=not work.options.fresh,
         inline=None if alone else work.session,
+        growing=not alone,
     )
     # Stopped while we asked: whoever did it found nothing to withdraw.
     try:

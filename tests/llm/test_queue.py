@@ -10,6 +10,7 @@ from glossary_site.errors import Refusal
 from glossary_site.jobs.models import JobRun
 from glossary_site.live.models import Event
 from glossary_site.llm.choices import JobStatus, ProcessStatus
+from glossary_site.llm.ids import growing_ids
 from glossary_site.llm.models import LLMJob, LLMProcess
 from glossary_site.llm.requests import Request
 from glossary_site.llm.services import queue
@@ -159,7 +160,7 @@ def test_news_of_the_whole_site_is_for_operators(provider):
 
 
 def test_keys_grow_in_order_of_enqueuing_beyond_any_digit():
-    ids = queue.growing_ids()
+    ids = growing_ids()
     some = [next(ids) for _ in range(5000)]
     assert some == sorted(some)
     assert [str(each) for each in some] == sorted(map(str, some))

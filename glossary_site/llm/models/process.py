@@ -42,6 +42,8 @@ class LLMProcess(models.Model):
     output_price = models.DecimalField(_("output price"), null=True, blank=True, **PRICE)
 
     total = models.PositiveIntegerField(_("requests"), default=0)
+    # Whoever works on it has more requests for it than it has.
+    growing = models.BooleanField(_("more requests to come"), default=False)
     completed = models.PositiveIntegerField(_("answered"), default=0)
     failed = models.PositiveIntegerField(_("failed"), default=0)
     # Of the answered: those that the ledger knew.
@@ -100,6 +102,10 @@ class LLMProcess(models.Model):
                 condition=Q(status__in=ENDED, finished_at__isnull=False)
                 | (~Q(status__in=ENDED) & Q(finished_at__isnull=True)),
                 name="llm_process_finished_when_ended",
+            ),
+            models.CheckConstraint(
+                condition=Q(growing=False) | ~Q(status__in=ENDED),
+                name="llm_process_whole_when_ended",
             ),
             # Answers are taken away when there are no more to come.
             models.CheckConstraint(

@@ -96,6 +96,17 @@ def reserve(process: LLMProcess, *, tokens: int, nano: int) -> None:
     process.reserved_nano += nano
 
 
+def keep_back(process: LLMProcess, *, tokens: int, nano: int) -> None:
+    """More for a process that nothing limited when it began. Call it late in a transaction: it
+    locks the site's month."""
+    for scope in scopes_of(process.scope):
+        _reserve(scope, process.month, Caps(), tokens=tokens, nano=nano)
+
+
+def is_limited(scope: str) -> bool:
+    return any(caps_of(each) != Caps() for each in scopes_of(scope))
+
+
 def settle(process: LLMProcess) -> None:
     """Give back what was kept for it, and enter what it used. The process must be locked, and saved
     by the caller."""

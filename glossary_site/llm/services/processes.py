@@ -48,6 +48,10 @@ MOST_STALLS = 5
 CHUNK = 500
 # What the owner of a process counts.
 PROGRESS = (
+    "total",
+    "growing",
+    "reserved_tokens",
+    "reserved_nano",
     "completed",
     "failed",
     "served",
@@ -188,6 +192,7 @@ def end(process: LLMProcess, to: ProcessStatus, *, error: str = "", steps: Steps
     """All its requests have ended, the last with these steps. The caller holds the row."""
     move(process, to)
     process.error = error
+    process.growing = False
     process.finished_at = timezone.now()
     budgets.settle(process)
     process.save()

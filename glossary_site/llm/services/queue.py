@@ -9,15 +9,13 @@ answers out.
 """
 
 import json
-import secrets
 import tempfile
-import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from decimal import Decimal
-from itertools import count, islice
+from itertools import islice
 from typing import IO, Any
 from uuid import UUID
 
@@ -31,6 +29,7 @@ from glossary_site.jobs.errors import Stop, Stopped
 from glossary_site.jobs.registry import kind_of
 from glossary_site.llm import news
 from glossary_site.llm.choices import JobStatus, ProviderKind, Strategy
+from glossary_site.llm.ids import growing_ids
 from glossary_site.llm.logs import traced
 from glossary_site.llm.models import LLMJob, LLMProcess
 from glossary_site.llm.models.process import SITE
@@ -88,12 +87,15 @@ def enqueue(
     then: Then | None = None,
     reuse: bool = True,
     inline: Session | None = None,
+    growing: bool = False,
 ) -> LLMProcess:
     """Store the requests, keep their estimated cost back, and have a worker begin, all or nothing.
 
     The same `process_id` again gives the process that is there (`fresh` tells which). `then` names
     the work that follows when all requests have ended. `inline`: no worker is called, this session
-    is going to call `execute` itself.
+    is going to call `execute` itself. `growing`: it will bring the requests along, so that the
+    first are sent while the last are being written. Where they go out together, or their cost is
+    limited and must be known before, they are stored here all the same; the process tells which.
     """
     with traced("enqueue", process_id, scope=scope) as said:
         if then is not None:
@@ -113,6 +115,9 @@ def enqueue(
         processes.remember_provider(process, config)
         if then is not None:
             process.then_kind, process.then_payload = then
+        process.growing = growing and _may_grow(process)
+        if process.growing:
+            requests = ()
         with tempfile.TemporaryFile("w+", prefix="glossary-llm-") as spool:
             # First to a file: the database is not kept waiting while the caller thinks of requests.
             weighed = _weighed(
@@ -135,6 +140,13 @@ def enqueue(
         process.fresh = True
         said |= {"inserted": process.total, "reserved_tokens": weighed.tokens}
     return process
+
+
+def _may_grow(process: LLMProcess) -> bool:
+    asks_one_by_one = (
+        process.strategy == Strategy.SYNC and process.provider_kind != ProviderKind.BUILTIN
+    )
+    return asks_one_by_one and not budgets.is_limited(process.scope)
 
 
 def _insert(process: LLMProcess) -> bool:
@@ -196,22 +208,6 @@ def _store(process: LLMProcess, spool: IO[str]) -> None:
         insert(chunk)
 
 
-def growing_ids() -> Iterator[UUID]:
-    """UUIDs of version 7 that grow, so that the order of the keys is the order of enqueuing: the
-    time in front, then a counter, then chance."""
-    milliseconds = time.time_ns() // 1_000_000
-    for number in count():
-        high, low = number >> 20, number & 0xFFFFF
-        yield UUID(
-            int=milliseconds << 80
-            | 7 << 76
-            | (high & 0xFFF) << 64
-            | 2 << 62
-            | low << 42
-            | secrets.randbits(42)
-        )
-
-
 def results(process_id: UUID, *, ends: Collection[JobStatus] = ENDS) -> Iterator[Result]:
     """The answers so far, and the failures, in order of enqueuing; or one of the two."""
     last: UUID | None = None
@@ -254,16 +250,20 @@ def execute(
     *,
     seconds: float | None = None,
     heard: Heard | None = None,
+    requests: Iterable[Request] = (),
 ) -> Turn:
     """Work on a process in somebody's session, for so long at most. Whoever calls this sees to it
     that a process which has not ended is taken up again. `heard` is told of requests that end, in
-    the transaction in which they do; not of those in a batch."""
+    the transaction in which they do; not of those in a batch. `requests` are all of a process that
+    is growing: those that it does not have are put as it gets on."""
     with traced("execute", process_id) as said:
         process = processes.take(process_id, session)
         if process is None:
             return Turn(ended=True)
         try:
-            resume_after = execution.work(process, session, seconds=seconds, heard=heard)
+            resume_after = execution.work(
+                process, session, seconds=seconds, heard=heard, requests=requests
+            )
             turn = _turn(process_id, session, resume_after)
         except Interrupted:
             # Somebody cancelled the process, and not the job.

@@ -4,18 +4,21 @@ Requests, ledger, counts and events change together, and only while the run is o
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 from uuid import UUID
 
 from django.utils import timezone
 
+from glossary_site.inserting import insert
 from glossary_site.llm import news
 from glossary_site.llm.choices import JobStatus
-from glossary_site.llm.models import LedgerEntry, LLMProcess
+from glossary_site.llm.models import LedgerEntry, LLMJob, LLMProcess
 from glossary_site.llm.requests import Result
-from glossary_site.llm.services import ledger, processes, rows
+from glossary_site.llm.services import budgets, ledger, processes, rows
+from glossary_site.llm.services.ledger import Known
 from glossary_site.llm.services.rows import Row
 from glossary_site.llm.sessions import Session
 from glossary_site.llm.strategies.asks import Answer, Ask, Done
@@ -42,7 +45,11 @@ class Page:
         self._batch_id = batch_id
         self._heard = heard
         self._results: list[Result] = []
+        self._new: list[LLMJob] = []
+        self._kept_back: Counter[str] = Counter()
         self._entries: list[LedgerEntry] = []
+        # What the ledger will say of the answers on this page, once it is written.
+        self.known: dict[tuple[str, str], Known] = {}
         self._failures: list[tuple[Ask, str]] = []
         self._useless: list[tuple[Ask, str]] = []
         self._rows: list[Row] = []
@@ -52,6 +59,18 @@ class Page:
     def names(self) -> set[tuple[str, str]]:
         """What goes out with this page."""
         return {(entry.fingerprint, entry.apart) for entry in self._entries}
+
+    def grown(self, asks: Iterable[tuple[Ask, str]]) -> list[Ask]:
+        """Requests that the process did not have before, each as it is kept in the queue, too."""
+        taken = []
+        for ask, text in asks:
+            counted = ask.request.input_tokens, ask.request.max_tokens
+            self._kept_back["tokens"] += sum(counted)
+            self._kept_back["nano"] += ledger.price(self.process, *counted)
+            self._new.append(LLMJob(pk=ask.job_id, process_id=self.process.pk, request_json=text))
+            taken.append(ask)
+        self.process.total += len(taken)
+        return taken
 
     def sent(self, ask: Ask) -> None:
         self._entries.append(ledger.sent(self.process, ask))
@@ -65,6 +84,7 @@ class Page:
         """A call was made, and is paid for."""
         entry = ledger.answered(self.process, ask, answer, batch_id=self._batch_id)
         self._entries.append(entry)
+        self.known[ask.name] = Known(answer=answer)
         self.process.input_tokens += answer.input_tokens
         self.process.output_tokens += answer.output_tokens
         self.process.cost_nano += entry.cost_nano
@@ -103,14 +123,21 @@ class Page:
 
     def write(self) -> None:
         """What is written once is not written again."""
+        kept_back, self._kept_back = self._kept_back, Counter()
+        self.process.reserved_tokens += kept_back["tokens"]
+        self.process.reserved_nano += kept_back["nano"]
         processes.save_progress(self.process, self._session)
+        insert(self._new)
         rows.write(self._rows)
         ledger.write(self._entries)
         for ask, error in self._failures:
             ledger.no_answer(self.process, ask, error)
         for ask, error in self._useless:
             ledger.useless(self.process, ask, error)
-        self._rows, self._entries, self._failures, self._useless = [], [], [], []
+        if kept_back:
+            budgets.keep_back(self.process, **kept_back)
+        self._new, self._rows, self._entries = [], [], []
+        self._failures, self._useless = [], []
         if self._heard is not None and self._results:
             results, self._results = self._results, []
             self._heard(results)

@@ -1,19 +1,28 @@
 """Which strategy a process is worked on with, and what happens when that turns out impossible."""
 
+from collections.abc import Iterable
+
 from glossary_site.llm.choices import BatchState, Notice, ProviderKind, Strategy
 from glossary_site.llm.models import LLMJob, LLMProcess
 from glossary_site.llm.providers import ProviderConfig, provider_for
+from glossary_site.llm.requests import Request
 from glossary_site.llm.services import dialects, processes
 from glossary_site.llm.sessions import Session
 from glossary_site.llm.strategies import batch, internal, sync
 from glossary_site.llm.strategies.batch_api import NoBatches
 from glossary_site.llm.strategies.books import Heard
+from glossary_site.llm.strategies.growth import grow_up
 from glossary_site.outbound.errors import UrlRefused
 from glossary_site.secrets import SecretUnreadable
 
 
 def work(
-    process: LLMProcess, session: Session, *, seconds: float | None, heard: Heard | None = None
+    process: LLMProcess,
+    session: Session,
+    *,
+    seconds: float | None,
+    heard: Heard | None = None,
+    requests: Iterable[Request] = (),
 ) -> float:
     """One turn; after how many seconds it wants another, if it has not ended."""
     if process.provider_kind == ProviderKind.BUILTIN:
@@ -29,6 +38,8 @@ def work(
     if process.strategy == Strategy.BATCH and no_batches:
         process = _fall_back(process, session)
     if config.kind == ProviderKind.BUILTIN:
+        if process.growing:
+            grow_up(process, config, session, requests)
         internal.run(process, session, seconds=seconds, heard=heard)
         return 0.0
     try:
@@ -38,7 +49,7 @@ def work(
             except NoBatches:
                 dialects.learn_no_batches(config)
                 process = _fall_back(process, session)
-        return sync.turn(process, config, session, seconds=seconds, heard=heard)
+        return sync.turn(process, config, session, seconds=seconds, heard=heard, requests=requests)
     except (SecretUnreadable, UrlRefused) as error:
         # Nobody can be asked with this configuration.
         with session.atomic():

@@ -18,12 +18,14 @@ from django.utils import timezone
 from glossary_site.jobs.errors import Stop, Stopped
 from glossary_site.llm.models import LLMJob, LLMProcess
 from glossary_site.llm.providers import ProviderConfig
+from glossary_site.llm.requests import Request
 from glossary_site.llm.services import dialects, ledger, processes
 from glossary_site.llm.services.ledger import Known
 from glossary_site.llm.services.processes import Interrupted
 from glossary_site.llm.sessions import Session
 from glossary_site.llm.strategies.asks import Answer, Ask, Done, Failed, first_ask, follow
 from glossary_site.llm.strategies.books import Heard, Page, page_of
+from glossary_site.llm.strategies.growth import Growth
 from glossary_site.llm.strategies.wire import Outcome, Wire
 
 # How soon a cancelled session is noticed.
@@ -32,6 +34,8 @@ LOOK_SECONDS = 0.2
 PROOF_SECONDS = 0.5
 # How many requests are held in memory before their turn, and looked up in the ledger at once.
 AHEAD = 50
+# More than wait in a process whose requests are still being written.
+MOST_LEFT = 10_000
 # How many one transaction may take from the ledger.
 MOST_SERVED = 200
 # Duplicates that wait for the one among them that was sent.
@@ -84,11 +88,14 @@ class Sending:
         whole: bool = False,
         seconds: float | None = None,
         heard: Heard | None = None,
+        # What is to be asked besides, as far as it is thought of by then.
+        growth: Growth | None = None,
     ) -> None:
         self._process = process
         self._config = config
         self._session = session
         self._source = source
+        self._growth = growth
         self._whole = whole
         self._hearer = heard
         # More than are called at a time: when an answer comes, the next call need not wait for the
@@ -113,13 +120,17 @@ class Sending:
     def run(self) -> None:
         wire = Wire(self._config, dialects.speech_for(self._config))
         try:
+            self._think(wire)
             self._turn(wire, [])
             while not self._over:
                 self._session.check()
-                # No more than there are calls ready to take their places.
-                together = min(len(self._out), self._config.concurrency)
-                self._arrived = wire.collect(LOOK_SECONDS, together=together) if together else []
-                if self._arrived or not self._out:
+                self._think(wire)
+                due = not self._out or self._fills_the_wire
+                if not due:
+                    # No more than there are calls ready to take their places.
+                    together = min(len(self._out), self._config.concurrency)
+                    self._arrived = wire.collect(LOOK_SECONDS, together=together)
+                if due or self._arrived:
                     self._turn(wire, self._arrived)
                 elif wire.unproved_for() > PROOF_SECONDS:
                     moment = time.monotonic()
@@ -141,6 +152,32 @@ class Sending:
         finally:
             wire.close()
 
+    def _think(self, wire: Wire) -> None:
+        """Write further requests: as many as can go out at once, and more while nobody answers. All
+        of them before we stop: whoever goes on later finds them there."""
+        growth = self._growth
+        while growth is not None and not growth.is_dry:
+            if not self._stopping and self._has_enough(wire):
+                break
+            self._session.check()
+            growth.think()
+
+    def _has_enough(self, wire: Wire) -> bool:
+        free = self._config.concurrency - len(self._out)
+        if free > 0:
+            return self._written >= free
+        return self._fills_the_wire or self._written >= AHEAD or wire.has_answers()
+
+    @property
+    def _fills_the_wire(self) -> bool:
+        room = self._room - len(self._out)
+        return 0 < room <= self._written and not self._is_held_back
+
+    @property
+    def _written(self) -> int:
+        """Requests that came with the growth, and are not out yet."""
+        return 0 if self._growth is None else self._growth.ready + len(self._waiting)
+
     def _turn(self, wire: Wire, outcomes: list[Arrival]) -> None:
         """One transaction; what it says is sent is sent then."""
         for outcome in outcomes:
@@ -151,6 +188,7 @@ class Sending:
         with page_of(self._process, self._session, heard=self._hearer) as page:
             for outcome in outcomes:
                 self._take_in(outcome, page)
+            self._grow(page)
             sending = self._take_out(page)
             if self._whole and self._complete:
                 page.complete()
@@ -177,12 +215,21 @@ class Sending:
 
     @property
     def _over(self) -> bool:
-        return self._complete or (self._stopping and not self._out)
+        return self._complete or (self._stopping and not self._out and not self._grows)
+
+    @property
+    def _grows(self) -> bool:
+        return self._growth is not None and not self._growth.over
 
     @property
     def _stopping(self) -> bool:
         late = self._until is not None and time.monotonic() > self._until
         return late or self.later is not None or self._hopeless
+
+    @property
+    def _is_held_back(self) -> bool:
+        """Nothing new goes out for now."""
+        return self._stopping or sum(map(len, self._followers.values())) > MOST_FOLLOWERS
 
     @property
     def _hopeless(self) -> bool:
@@ -233,6 +280,11 @@ class Sending:
 
     # What goes out
 
+    def _grow(self, page: Page) -> None:
+        if self._growth is not None:
+            self._waiting.extend(page.grown(self._growth.take()))
+            page.process.growing = self._grows
+
     def _take_out(self, page: Page) -> list[Ask]:
         """As many as there is room for. What the ledger knows takes no room."""
         sending: list[Ask] = []
@@ -241,7 +293,7 @@ class Sending:
             asks = self._next()
             if not asks:
                 break
-            known = ledger.look_up(page.process, asks)
+            known = ledger.look_up(page.process, asks) | page.known
             served += sum(
                 self._place(ask, known.get(ask.name, ledger.NOTHING), page, sending) for ask in asks
             )
@@ -253,11 +305,11 @@ class Sending:
             asks = list(self._urgent)
             self._urgent.clear()
             return asks
-        if self._stopping or sum(map(len, self._followers.values())) > MOST_FOLLOWERS:
+        if self._is_held_back:
             return []
         if not self._waiting:
             self._waiting.extend(first_ask(job, self._config) for job in self._source(AHEAD))
-            self._dry = not self._waiting
+            self._dry = not self._waiting and not self._grows
         room = self._room - len(self._out)
         return [self._waiting.popleft() for _ in range(min(len(self._waiting), room))]
 
@@ -302,15 +354,22 @@ def turn(
     *,
     seconds: float | None,
     heard: Heard | None = None,
+    requests: Iterable[Request] = (),
 ) -> float:
+    growth = Growth(process, config, requests) if process.growing else None
+    pending = Pending(process.pk)
     sending = Sending(
         process,
         config,
         session,
-        source=Pending(process.pk),
+        # One that grows has few that wait, left by a kill. They are taken now, all of them: what
+        # has grown is not to be met a second time in the queue.
+        source=nothing if growth else pending,
+        asks=[first_ask(job, config) for job in pending(MOST_LEFT)] if growth else (),
         whole=True,
         seconds=seconds,
         heard=heard,
+        growth=growth,
     )
     sending.run()
     return sending.later or 0.0

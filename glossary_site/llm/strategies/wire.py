@@ -120,6 +120,9 @@ class Line(Generic[A, R]):
                 outcomes.append(self._outcomes.get_nowait())
         return outcomes
 
+    def has_answers(self) -> bool:
+        return not self._outcomes.empty()
+
     def prove(self, moment: float) -> None:
         """The work was ours then, by the monotonic clock. Without a fresh proof nothing is sent: a
         process that was stopped for long finds out first whether somebody else has taken over."""

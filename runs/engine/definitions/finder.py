@@ -1,4 +1,5 @@
-"""The passages in which terms stand: found in one pass over all documents, then chosen."""
+"""The passages in which terms stand: places found in one pass over all documents, passages judged
+and chosen when they are asked for."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -12,6 +13,9 @@ from runs.pipeline.data import Context, SourceDocument, Term
 
 # How many passages of a term are kept, of each sort.
 MOST_KEPT = 40
+# Characters of documents that stay open for the passages of terms that come later. What is beyond
+# that is judged at once: an open document takes several times the memory of its text.
+MOST_OPEN = 4_000_000
 
 
 class ContextFinder:
@@ -23,6 +27,8 @@ class ContextFinder:
     def __init__(self, documents: Sequence[SourceDocument]) -> None:
         self._documents = documents
         self._spellings: dict[str, tuple[str, ...]] = {}
+        # In which pass a term was looked for, and its number there; its passages, once asked for.
+        self._surveys: dict[str, tuple[_Survey, int]] = {}
         self._passages: dict[str, list[Passage]] = {}
         # What was chosen of them: a question shows it, and its answer is held against it.
         self._chosen: dict[tuple[str, tuple[str, ...], int, int], list[Context]] = {}
@@ -37,23 +43,23 @@ class ContextFinder:
         if not new:
             return
         subjects = [Subject(term) for term in new.values()]
-        scanner, together = Scanner(subjects), Together()
-        kept = [_Kept() for _ in subjects]
+        scanner, together, survey = Scanner(subjects), Together(), _Survey()
         for number, document in enumerate(self._documents):
-            for subject, passage in Pass(document, number, subjects, scanner).passages(together):
-                kept[subject].add(passage)
-        keys = list(new)
-        for key, term, passages in zip(keys, new.values(), kept, strict=True):
+            one = Pass(document, number, subjects, scanner)
+            one.survey(together)
+            survey.add(one, size=len(document.text))
+        for number, (key, term) in enumerate(new.items()):
             self._spellings[key] = term.spellings
-            self._passages[key] = passages.best()
-        self._remember(together, keys)
+            self._surveys[key] = survey, number
+            self._passages.pop(key, None)
+        self._remember(together, list(new))
 
     def contexts(self, term: Term, *, limit: int = 6, most_tokens: int = 900) -> list[Context]:
         """The most definitional passages, then different ones. Each is verbatim."""
         self.prepare([term])
         asked = (term.key, term.spellings, limit, most_tokens)
         if asked not in self._chosen:
-            chosen = choose(self._passages[term.key], limit=limit, most_tokens=most_tokens)
+            chosen = choose(self._found(term.key), limit=limit, most_tokens=most_tokens)
             self._chosen[asked] = [self._context(passage) for passage in chosen]
         return self._chosen[asked]
 
@@ -67,6 +73,12 @@ class ContextFinder:
     def sentence_count(self, key: str | None = None) -> int:
         """How many sentences a term stands in; without one, how many were looked at."""
         return self._sentences if key is None else self._counts[key]
+
+    def _found(self, key: str) -> list[Passage]:
+        if key not in self._passages:
+            survey, number = self._surveys[key]
+            self._passages[key] = survey.best(number)
+        return self._passages[key]
 
     def _is_new(self, term: Term) -> bool:
         return self._spellings.get(term.key) != term.spellings
@@ -92,6 +104,34 @@ class ContextFinder:
             definitional=passage.score,
             pattern=passage.pattern,
         )
+
+
+class _Survey:
+    """All documents in which the same terms were looked for."""
+
+    def __init__(self) -> None:
+        self._passes: list[Pass] = []
+        self._size = 0
+        self._kept: dict[int, _Kept] = {}
+
+    def add(self, one: Pass, *, size: int) -> None:
+        self._size += size
+        if self._size <= MOST_OPEN:
+            self._passes.append(one)
+        else:
+            for number in one.subjects():
+                self._take(one, number)
+
+    def best(self, number: int) -> list[Passage]:
+        """Of all documents; asked once."""
+        for one in self._passes:
+            self._take(one, number)
+        return self._kept.pop(number, _Kept()).best()
+
+    def _take(self, one: Pass, number: int) -> None:
+        kept = self._kept.setdefault(number, _Kept())
+        for passage in one.passages(number):
+            kept.add(passage)
 
 
 class _Kept:

@@ -53,7 +53,8 @@ class Together:
 
 
 class Pass:
-    """Gives the passages of each subject, by its number."""
+    """Knows where each subject stands, by its number, and gives its passages when asked: to judge
+    them takes longer than to find them."""
 
     def __init__(
         self, document: SourceDocument, number: int, subjects: Sequence[Subject], scanner: Scanner
@@ -65,25 +66,45 @@ class Pass:
         self._text = self._reading.sheet.text
         self._starts = [block.start for block in self._blocks]
         self._spans: dict[int, list[Span]] = {}
-        self._uses: Counter[int] = Counter()
         self._offsets = _offsets(document.text, self._reading)
+        # Of each subject: the sentences it stands in, and the blocks right below its name.
+        self._standing: dict[int, list[tuple[Place, Match]]] = {}
+        self._titled: dict[int, list[int]] = {}
 
-    def passages(self, together: Together) -> Iterator[tuple[int, Passage]]:
-        places = self._places()
-        titled = self._titled()
-        for place, matches in sorted(places.items()):
-            for number, match in sorted(matches.items()):
-                is_titled = place.sentence == 0 and number in titled.get(place.block, ())
-                if passage := self._passage(place, number, match, is_titled=is_titled):
-                    yield number, passage
+    def survey(self, together: Together) -> None:
+        """Look for the subjects; asked once, before anything else."""
+        for place, matches in sorted(self._places().items()):
+            for number, match in matches.items():
+                self._standing.setdefault(number, []).append((place, match))
             together.add({number for number, match in matches.items() if match.alone})
         together.sentences += sum(len(spans) for spans in self._spans.values())
-        for index, numbers in sorted(titled.items()):
+        for index, numbers in self._headed():
+            for number in numbers:
+                self._titled.setdefault(number, []).append(index)
+
+    def subjects(self) -> set[int]:
+        return self._standing.keys() | self._titled.keys()
+
+    def passages(self, number: int) -> Iterator[Passage]:
+        titled = self._titled.get(number, [])
+        named = set()
+        uses = USES
+        for place, match in self._standing.get(number, ()):
+            named.add(place)
+            is_titled = place.sentence == 0 and place.block in titled
+            passage = self._said(place, number, match, is_titled=is_titled)
+            if passage is None and uses:
+                uses -= 1
+                passage = self._use(place, number, match)
+            if passage:
+                yield passage
+        for index in titled:
             # Below its heading, a term need not be named again.
             place = Place(index, 0)
-            for number in sorted(numbers - set(places.get(place, ()))):
-                if passage := self._definition(place, self._subjects[number], is_titled=True):
-                    yield number, passage
+            if place in named:
+                continue
+            if passage := self._definition(place, self._subjects[number], is_titled=True):
+                yield passage
 
     def _places(self) -> dict[Place, dict[int, Match]]:
         """The sentences with subjects, and where in each a subject stands first."""
@@ -110,33 +131,31 @@ class Pass:
             self._spans[index] = spans or [(block.start, block.end)]
         return self._spans[index]
 
-    def _titled(self) -> dict[int, set[int]]:
+    def _headed(self) -> Iterator[tuple[int, set[int]]]:
         """Blocks right below a heading that is a subject's name."""
-        titled: dict[int, set[int]] = {}
         for index, block in enumerate(self._blocks):
             if block.opens and block.kind is Kind.PROSE:
                 heading = self._reading.heading(block)
                 if layout.LABEL.fullmatch(heading):
                     continue
-                names = layout.names_in_heading(heading)
-                if numbers := self._scanner.named(names):
-                    titled[index] = numbers
-        return titled
+                yield index, self._scanner.named(layout.names_in_heading(heading))
 
-    def _passage(
-        self, place: Place, number: int, match: Match, *, is_titled: bool
-    ) -> Passage | None:
+    def _said(self, place: Place, number: int, match: Match, *, is_titled: bool) -> Passage | None:
+        """What defines the subject, where it stands."""
+        subject = self._subjects[number]
+        if not match.alone or layout.LABEL.fullmatch(subject.term.text):
+            return None
+        passage = self._set_out(place, subject)
+        if passage:
+            return passage
+        start, end = self._sentences(place.block)[place.sentence]
+        if not may_define(self._text[start:end], match.start - start):
+            return None
+        return self._definition(place, subject, is_titled=is_titled)
+
+    def _use(self, place: Place, number: int, match: Match) -> Passage:
         subject, block = self._subjects[number], self._blocks[place.block]
         start, end = self._sentences(place.block)[place.sentence]
-        offset = match.start - start
-        passage = None
-        if match.alone and not layout.LABEL.fullmatch(subject.term.text):
-            passage = self._set_out(place, subject)
-            if passage is None and may_define(self._text[start:end], offset):
-                passage = self._definition(place, subject, is_titled=is_titled)
-        if passage or self._uses[number] >= USES:
-            return passage
-        self._uses[number] += 1
         if end - start < TOO_SHORT:
             end = self._end(place, 2)
         start, end = _cut(self._text, start, end, match.start)

@@ -212,3 +212,23 @@ def test_a_book_in_one_line_takes_no_longer_than_another(piece: str) -> None:
     found = contexts("broker", text, f"broker\n: {text}", f"- broker: {text}")
     assert time.process_time() - begin < 4
     assert all(len(context.text) < 3000 for context in found)
+
+
+@pytest.mark.parametrize("most_open", [0, 300])
+def test_it_does_not_matter_how_many_documents_stay_open(monkeypatch, most_open: int) -> None:
+    texts = [
+        f"# Part {number}\n\nA **berth** is a place at quay {number}. The pilot left berth "
+        f"{number}.\n\n## Pilot\n\nGuides ships into harbour {number}."
+        for number in range(6)
+    ]
+    terms = [a_term("berth"), a_term("pilot")]
+
+    def found() -> list[object]:
+        finder = ContextFinder(documents(*texts))
+        finder.prepare(terms)
+        return [finder.contexts(term) for term in terms]
+
+    whole = found()
+    monkeypatch.setattr("runs.engine.definitions.finder.MOST_OPEN", most_open)
+    assert found() == whole
+    assert all(whole)
