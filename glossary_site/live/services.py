@@ -32,7 +32,8 @@ def publish(stream: str, type: str, payload: dict[str, Any]) -> int:
 def publish_all(stream: str, news: Iterable[tuple[str, dict[str, Any]]]) -> int:
     """Append several events in order and return the number of the last."""
     events = [Event(type=type, payload=payload) for type, payload in news]
-    with transaction.atomic():
+    # No savepoint: nobody goes on without their news.
+    with transaction.atomic(savepoint=False):
         with connection.cursor() as cursor:
             cursor.execute(TAKE_NUMBERS, [stream, len(events)])
             stream_id, last = cursor.fetchone()

@@ -39,7 +39,7 @@ def write(run: Run, lines: Sequence[Line]) -> None:
 
 def write_progress(run: Run, lines: Sequence[Line], **fields: Any) -> None:
     """Lines, and where the run is, in one go; refused when it has been stopped meanwhile."""
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         going_on = Run.objects.filter(pk=run.pk, status=Status.RUNNING)
         fields |= {"log_count": F("log_count") + len(lines), "progress_at": timezone.now()}
         if not going_on.update(**fields):

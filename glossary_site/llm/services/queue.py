@@ -131,11 +131,12 @@ def enqueue(
             with transaction.atomic():
                 if not _insert(process):
                     return LLMProcess.objects.get(pk=process_id)
-                _store(process, spool)
-                budgets.reserve(process, tokens=weighed.tokens, nano=weighed.nano)
-                if inline is None:
-                    processes.start(process)
-                process.save()
+                if not process.growing:
+                    _store(process, spool)
+                    budgets.reserve(process, tokens=weighed.tokens, nano=weighed.nano)
+                    if inline is None:
+                        processes.start(process)
+                    process.save()
                 news.changed(process)
         process.fresh = True
         said |= {"inserted": process.total, "reserved_tokens": weighed.tokens}
