@@ -60,7 +60,7 @@ class Work:
 
     @cached_property
     def finder(self) -> ContextFinder:
-        return ContextFinder(self.documents)
+        return ContextFinder(self.documents, check=self.session.check)
 
     @cached_property
     def lists(self) -> TermLists:

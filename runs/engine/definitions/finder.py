@@ -2,7 +2,7 @@
 and chosen when they are asked for."""
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from runs.engine.definitions.choosing import choose
 from runs.engine.definitions.passages import Passage
@@ -22,10 +22,14 @@ class ContextFinder:
     """Reads the documents of a run once for all terms that are asked for together.
 
     Say which with `prepare`: a term that comes alone costs a pass over all documents by itself.
+    `check` is called before each of them and may raise, to stop.
     """
 
-    def __init__(self, documents: Sequence[SourceDocument]) -> None:
+    def __init__(
+        self, documents: Sequence[SourceDocument], *, check: Callable[[], object] = bool
+    ) -> None:
         self._documents = documents
+        self._check = check
         self._spellings: dict[str, tuple[str, ...]] = {}
         # In which pass a term was looked for, and its number there; its passages, once asked for.
         self._surveys: dict[str, tuple[_Survey, int]] = {}
@@ -45,6 +49,7 @@ class ContextFinder:
         subjects = [Subject(term) for term in new.values()]
         scanner, together, survey = Scanner(subjects), Together(), _Survey()
         for number, document in enumerate(self._documents):
+            self._check()
             one = Pass(document, number, subjects, scanner)
             one.survey(together)
             survey.add(one, size=len(document.text))

@@ -232,3 +232,16 @@ def test_it_does_not_matter_how_many_documents_stay_open(monkeypatch, most_open:
     monkeypatch.setattr("runs.engine.definitions.finder.MOST_OPEN", most_open)
     assert found() == whole
     assert all(whole)
+
+
+def test_a_pass_can_be_stopped_between_documents() -> None:
+    looked = iter(range(10))
+
+    def check() -> None:
+        if next(looked) == 2:
+            raise TimeoutError
+
+    finder = ContextFinder(documents("A berth.\n", "A quay.\n", "A pilot.\n"), check=check)
+    with pytest.raises(TimeoutError):
+        finder.prepare([a_term("berth")])
+    assert next(looked) == 3
