@@ -55,6 +55,13 @@ def duplicates(
     ]
 
 
+def are_names_of_one(one: Entry, other: Entry) -> bool:
+    """Whether more than their definitions says so. Two kinds of a thing may be defined alike."""
+    pair = (one, other)
+    ways = (_by_alias, _by_reading, _by_initials, _by_name)
+    return any(True for way in ways for _pair in way(pair))
+
+
 def _pairs(
     entries: Sequence[Entry], vectors: npt.NDArray[np.float32] | None
 ) -> Iterator[tuple[tuple[int, int], str]]:

@@ -243,6 +243,14 @@ def test_the_names_of_a_duplicate_are_taken_over():
     assert improve(QUEUE, [issue], entries(other)).aliases == ("MQ", "spool")
 
 
+def test_what_is_only_defined_alike_is_related_and_no_other_name():
+    nginx = entry("nginx", "nginx is a fast, production level HTTP server.")
+    httpd = entry("Apache httpd", "Apache httpd is a fast, production level HTTP server.")
+    (issue,) = [each for each in found(nginx, httpd) if each.kind == "duplicate"]
+    improved = improve(httpd, [issue], entries(nginx))
+    assert (improved.aliases, improved.related) == ((), ("nginx",))
+
+
 @pytest.mark.parametrize(
     "issue",
     [

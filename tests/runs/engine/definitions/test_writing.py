@@ -160,6 +160,24 @@ def test_templates_show_their_words() -> None:
         ("broker", "A broker (in the cellar) hums.", ()),
         ("broker", "A broker (see the next page) hums.", ()),
         ("充電率", "充電率（30 %）を見る。", ()),
+        ("コンポーザブル", "コンポーザブル（composable）を使う。", ("composable",)),
+        ("パスカルケース", "パスカルケース（PascalCase）で書く。", ("PascalCase",)),
+        ("サーバーサイドレンダリング", "サーバーサイドレンダリング（SSR）を行う。", ("SSR",)),
+        (
+            "クロスサイトリクエストフォージェリ",
+            "クロスサイトリクエストフォージェリ（CSRF）を防ぐ。",
+            ("CSRF",),
+        ),
+        ("サービス品質", "サービス品質（QoS）を決める。", ("QoS",)),
+        ("副作用", "副作用（side effect）がある。", ("side effect",)),
+        # Examples.
+        ("データベース", "データベース（MySQL）を使う。", ()),
+        ("ノード", "ノード（vnode）を置く。", ()),
+        ("フォーマット", "フォーマット（OTLP）で送る。", ()),
+        ("クラウドサービス", "クラウドサービス（AWS）を使う。", ()),
+        ("形式", "形式（csv）を選ぶ。", ()),
+        ("Kubernetesリソース", "Kubernetesリソース（Pod、Service）を見る。", ()),
+        ("入力欄", "入力欄（input、select）に書く。", ()),
     ],
 )
 def test_other_names_in_the_text(term: str, text: str, aliases: tuple[str, ...]) -> None:
