@@ -18,7 +18,7 @@ CLASS_OF = {sign: name for name, signs in CLASSES.items() for sign in signs}
 SOFT = re.compile(r"c(?=[eiy])")
 TWICE = re.compile(r"([a-z])\1")
 # Of 1: as much of both is the same.
-ALIKE = 0.66
+ALIKE = 0.7
 
 
 def sounds_alike(one: str, other: str) -> bool:

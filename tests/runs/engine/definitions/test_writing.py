@@ -174,6 +174,7 @@ def test_templates_show_their_words() -> None:
         ("データベース", "データベース（MySQL）を使う。", ()),
         ("ノード", "ノード（vnode）を置く。", ()),
         ("フォーマット", "フォーマット（OTLP）で送る。", ()),
+        ("フォーマット", "フォーマット（Prometheus）で送る。", ()),
         ("クラウドサービス", "クラウドサービス（AWS）を使う。", ()),
         ("形式", "形式（csv）を選ぶ。", ()),
         ("Kubernetesリソース", "Kubernetesリソース（Pod、Service）を見る。", ()),
