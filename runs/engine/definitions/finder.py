@@ -12,6 +12,8 @@ from runs.pipeline.data import Context, SourceDocument, Term
 
 # How many passages of a term are kept, of each sort.
 MOST_KEPT = 40
+# A heading of so many sections ("Rationale") is what each of them is for, and names nothing.
+RECURRING = 3
 
 
 class ContextFinder:
@@ -39,8 +41,14 @@ class ContextFinder:
         subjects = [Subject(term) for term in new.values()]
         scanner, together = Scanner(subjects), Together()
         kept = [_Kept() for _ in subjects]
+        unnamed: list[tuple[int, Passage]] = []
         for number, document in enumerate(self._documents):
-            for subject, passage in Pass(document, number, subjects, scanner).passages(together):
+            reading = Pass(document, number, subjects, scanner)
+            for subject, passage in reading.passages(together):
+                kept[subject].add(passage)
+            unnamed += reading.unnamed
+        for subject, passage in unnamed:
+            if together.headings[subject] < RECURRING:
                 kept[subject].add(passage)
         keys = list(new)
         for key, term, passages in zip(keys, new.values(), kept, strict=True):

@@ -45,6 +45,8 @@ class Together:
         self.sentences = 0
         self.counts: Counter[int] = Counter()
         self.pairs: Counter[tuple[int, int]] = Counter()
+        # How many sections have a term's name as their heading.
+        self.headings: Counter[int] = Counter()
 
     def add(self, subjects: set[int]) -> None:
         self.counts.update(subjects)
@@ -67,6 +69,8 @@ class Pass:
         self._spans: dict[int, list[Span]] = {}
         self._uses: Counter[int] = Counter()
         self._offsets = _offsets(document.text, self._reading)
+        # What stands below the heading of a subject and does not name it: known at the end.
+        self.unnamed: list[tuple[int, Passage]] = []
 
     def passages(self, together: Together) -> Iterator[tuple[int, Passage]]:
         places = self._places()
@@ -79,11 +83,12 @@ class Pass:
             together.add({number for number, match in matches.items() if match.alone})
         together.sentences += sum(len(spans) for spans in self._spans.values())
         for index, numbers in sorted(titled.items()):
+            together.headings.update(numbers)
             # Below its heading, a term need not be named again.
             place = Place(index, 0)
             for number in sorted(numbers - set(places.get(place, ()))):
                 if passage := self._definition(place, self._subjects[number], is_titled=True):
-                    yield number, passage
+                    self.unnamed.append((number, passage))
 
     def _places(self) -> dict[Place, dict[int, Match]]:
         """The sentences with subjects, and where in each a subject stands first."""
@@ -165,6 +170,8 @@ class Pass:
         if following and following[0].head == (block.start, block.end):
             return self._meaning(block, place.block + 1, subject)
         is_item = block.kind is Kind.ITEM
+        if is_item and any(map(layout.CHANGES.fullmatch, self._headings(block))):
+            return None
         finding = layout.in_item(raw, subject, is_item=is_item, is_ordered=block.ordered)
         if finding is None:
             return None
@@ -182,9 +189,12 @@ class Pass:
         if not layout.is_name(plain(name), subject):
             return None
         meaning = plain(self._text[self._blocks[index].start : end])
-        headings = [self._reading.title, *self._reading.sections[head.section].path]
-        score = layout.meaning_score(meaning, name, subject, headings)
+        score = layout.meaning_score(meaning, name, subject, self._headings(head))
         return self._made(head, head.start, end, score, "definition-list")
+
+    def _headings(self, block: Block) -> list[str]:
+        """Those it stands below, the nearest last."""
+        return [self._reading.title, *self._reading.sections[block.section].path]
 
     def _definition(self, place: Place, subject: Subject, *, is_titled: bool) -> Passage | None:
         """A definition by its words."""

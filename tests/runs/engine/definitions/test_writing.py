@@ -102,6 +102,21 @@ def test_a_second_japanese_sentence(second: str, added: str) -> None:
     assert found.evidence[0].quote == first + (second if added else "")
 
 
+@pytest.mark.parametrize(
+    ("second", "is_joined"),
+    [
+        ("複数のカラムを横に並べて表示できます。", True),
+        ("設定は後から変えられます。", False),
+        ("また、別の画面も使えます。", False),
+        ("詳細は次の章を参照してください。", False),
+    ],
+)
+def test_one_of_several_is_not_enough_alone(second: str, is_joined: bool) -> None:
+    first = "デッキは利用可能なUIのひとつです。"
+    found = entry("デッキ", f"# デッキ\n\n{first}{second}\n")
+    assert found.definition == (first + second if is_joined else first)
+
+
 def test_a_long_definition_is_enough_alone() -> None:
     first = "A broker is a process " + "that passes messages and " * 6 + "rests."
     found = entry("broker", f"{first} It keeps each message until it is read.\n")
