@@ -298,6 +298,10 @@ SPECTACULAR_SETTINGS = {
     "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
     "SCHEMA_PATH_PREFIX": "/api",
     "COMPONENT_SPLIT_REQUEST": True,
+    "POSTPROCESSING_HOOKS": [
+        "drf_spectacular.hooks.postprocess_schema_enums",
+        "glossary_site.api.strictness.close_bodies",
+    ],
     "ENUM_NAME_OVERRIDES": {
         "RoleEnum": "projects.choices.Role",
         "JobStateEnum": "glossary_site.jobs.choices.State",

@@ -6,7 +6,7 @@ from typing import Any
 from django.db.models import QuerySet
 from django.db.models.expressions import Expression
 from django_filters.rest_framework import DjangoFilterBackend
-from rest_framework.exceptions import NotFound
+from rest_framework.exceptions import NotFound, ValidationError
 from rest_framework.generics import GenericAPIView
 from rest_framework.permissions import IsAuthenticated
 from rest_framework.renderers import JSONRenderer
@@ -19,6 +19,7 @@ from glossary_site.api.negotiation import JsonAlways
 from glossary_site.api.ordering import StableOrdering
 from glossary_site.api.pagination import Pages
 from glossary_site.api.parsers import JsonParser
+from glossary_site.api.strictness import unknown_fields
 from glossary_site.people.authentication import TokenAuthentication
 from glossary_site.people.models import User
 
@@ -52,7 +53,9 @@ class ApiView(GenericAPIView[Any]):
     def body(self, serializer: type[BaseSerializer[Any]], **options: Any) -> dict[str, Any]:
         """What the request says, checked."""
         wish = serializer(data=self.request.data, **options)
-        wish.is_valid(raise_exception=True)
+        unknown = unknown_fields(wish, self.request.data)
+        if not wish.is_valid() or unknown:
+            raise ValidationError(unknown | dict(wish.errors))
         return dict(wish.validated_data)
 
     def query(self, serializer: type[BaseSerializer[Any]]) -> dict[str, Any]:

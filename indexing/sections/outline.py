@@ -10,6 +10,7 @@ from markdown_it import MarkdownIt
 from markdown_it.rules_block.state_block import StateBlock
 from markdown_it.token import Token
 
+from projects.headings import split_anchor
 from projects.rendering import cjk
 
 # Deep lists are real, and the preset's 20 would silently swallow the headings below them.
@@ -141,7 +142,7 @@ class Reader:
 
 def _plain(source: str, env: dict[str, Any]) -> str:
     """Words without markup. Cut first: hostile brackets take quadratic time."""
-    source = source[: 2 * MAX_HEADING]
+    source, _anchor = split_anchor(source[: 2 * MAX_HEADING])
     if MARKUP.search(source):
         children: list[Token] = []
         _inline.inline.parse(FOOTNOTE.sub("", source), _inline, env, children)

@@ -18,9 +18,9 @@ from indexing.search.options import FURTHEST_OFFSET, SearchPage, SearchResult
 from indexing.search.service import search
 from indexing.views.asking import Asked
 from projects.access import Action, project_for, visible_projects
+from projects.languages import language_of
 from projects.rendering.passage import Passage
 from projects.views.pages import project_context
-from projects.views.reader import language_of
 
 # As many characters of a hash as a link needs to name a text.
 HASH_LENGTH = 12

@@ -6,6 +6,7 @@ from pathlib import PurePosixPath
 from markdown_it import MarkdownIt
 
 from projects import front_matter
+from projects.headings import split_anchor
 
 MAX_TITLE = 200
 # A heading further down than this is a section's, not the document's.
@@ -48,7 +49,8 @@ def _headings(text: str) -> Iterator[str]:
 def _plain(source: str) -> str:
     """A heading without its markup. Cut first: hostile brackets take quadratic time."""
     pieces = []
-    for token in _inline.parseInline(source[: 4 * MAX_TITLE])[0].children or []:
+    words, _anchor = split_anchor(source[: 4 * MAX_TITLE])
+    for token in _inline.parseInline(words)[0].children or []:
         if token.type in ("text", "code_inline", "text_special", "image"):
             pieces.append(token.content)
         elif token.type in ("softbreak", "hardbreak"):

@@ -13,6 +13,7 @@ from django.utils.translation import gettext as _
 from markdown_it.token import Token
 
 from projects import front_matter
+from projects.headings import split_anchor
 from projects.rendering import raw_html
 from projects.rendering.budget import Budget, OverBudget
 from projects.rendering.clean import FOOTNOTE, Cleaner
@@ -112,12 +113,22 @@ def _mark_headings(tokens: Sequence[Token]) -> list[TocEntry]:
     for opening, inline in pairwise(tokens):
         if opening.type != "heading_open":
             continue
+        anchor = _take_anchor(inline)
         text = plain_text(inline.children or []).strip()
-        slug = _unused(slugify(text), taken)
+        slug = _unused(slugify(anchor or text), taken)
         opening.attrSet("id", slug)
         line = opening.map[0] + 1 if opening.map else 1
         headings.append(TocEntry(text, slug, int(opening.tag[1:]), line))
     return headings
+
+
+def _take_anchor(inline: Token) -> str:
+    """The one that its author gave a heading, out of its words."""
+    last = inline.children[-1] if inline.children else None
+    if last is None or last.type != "text":
+        return ""
+    last.content, anchor = split_anchor(last.content)
+    return anchor
 
 
 def slugify(text: str) -> str:

@@ -19,6 +19,7 @@ from glossary_site.pages import Column, Listing, render_page
 from projects.access import Action, project_for
 from projects.categories import categories_of
 from projects.forms_glossary import EntryForm, initial_of
+from projects.languages import language_of
 from projects.models import Document, EntryRevision, GlossaryEntry, Project, Term
 from projects.rendering.plain import plain_quote
 from projects.services.glossary import delete_entry, edit_entry, undo, undo_batch, unlock
@@ -28,7 +29,6 @@ from projects.views.glossary import field_of
 from projects.views.linking import linked
 from projects.views.pages import project_context
 from projects.views.places import lines_url
-from projects.views.reader import language_of
 from projects.views.revisions import FIELD_NAMES, batches_of, rows_of
 
 # The page shows the newest; all of them are in the glossary's history.

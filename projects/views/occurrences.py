@@ -6,9 +6,9 @@ from itertools import groupby
 from django.core.paginator import Page, Paginator
 from django.db.models import QuerySet
 
+from projects.languages import language_of
 from projects.models import Document, Term
 from projects.views.places import Part, excerpt, lines_url, spelling_pattern, stands_in
-from projects.views.reader import language_of
 
 DOCUMENTS_PER_PAGE = 20
 # Of one document; whoever wants them all opens it.

@@ -17,6 +17,7 @@ from projects.access import Action, project_for
 from projects.choices import Format
 from projects.document_facts import facts_of_one, notes_of
 from projects.downloads import as_file
+from projects.languages import language_of
 from projects.models import Document, DocumentVersion, Project
 from projects.panels import DOCUMENT_PANELS, panels_of
 from projects.rendering.links import resolver
@@ -160,17 +161,6 @@ def toc_tree(rendered: Rendered, limit: int = MAX_TOC) -> list[TocNode]:
         (open_nodes[-1].children if open_nodes else top).append(node)
         open_nodes.append(node)
     return top
-
-
-def language_of(text: str) -> str:
-    """The language to pronounce and hyphenate by; nothing when a look at the text cannot tell."""
-    letters = [char for char in text[:5000] if char.isalpha()]
-    kana = sum("\u3041" <= char <= "\u30ff" for char in letters)
-    latin = sum(char.isascii() for char in letters)
-    # Specifications in Japanese can be half English words; English never has kana.
-    if kana * 20 > len(letters):
-        return "ja"
-    return "en" if latin * 5 > len(letters) * 4 else ""
 
 
 def _neighbours(document: Document) -> Any:

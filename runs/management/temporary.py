@@ -7,19 +7,14 @@ from pathlib import Path
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from indexing.lexical.analysis import language_of
 from projects.access import Actor
 from projects.intake.files import Rejected
 from projects.management.stopping import Interrupt
 from projects.models import Project
 from projects.services.imports import import_folder
-from projects.services.projects import create_project, delete_project, update_project
+from projects.services.projects import create_project, delete_project
 from runs.management.showing import Display
 from runs.services.temporary import remove_left_over, temporary_name
-
-# So much of each document says in which language a folder is.
-SAMPLE_LENGTH = 2000
-SAMPLE_DOCUMENTS = 50
 
 
 @contextmanager
@@ -53,10 +48,3 @@ def read_folder(
         ngettext("%(n)d document was read.", "%(n)d documents were read.", stored) % {"n": stored}
     )
     return stored
-
-
-def take_language(project: Project, actor: Actor) -> None:
-    """Give the project the language that its documents are in."""
-    texts = project.documents.order_by("path").values_list("content", flat=True)[:SAMPLE_DOCUMENTS]
-    sample = "\n".join(text[:SAMPLE_LENGTH] for text in texts)
-    update_project(project=project, actor=actor, language=language_of(sample))

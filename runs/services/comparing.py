@@ -1,15 +1,27 @@
 """What one run says that another does not, and what publishing a run would change."""
 
-from collections.abc import Mapping
+import hashlib
+import json
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.cache import cache
+from django.db.models import Max, TextField
+from django.db.models.functions import Cast
+
+from projects.categories import category_keys
+from projects.models import EntryRevision
 from projects.services.glossary.publishing import Effect, effect_of
 from runs.models import Run
 from runs.services.publishing import data_of, entries_of
 
 # What makes two entries of one term differ, the definition first: it is what people read.
 FIELDS = ("definition", "term", "category", "aliases", "related")
+COLUMNS = ("key", "term", "definition", "category", "confidence")
+KEPT_SECONDS = 24 * 3600
+
+# COLUMNS, then the aliases and the related terms as JSON.
+Row = tuple[Any, ...]
 
 
 @dataclass(frozen=True)
@@ -58,30 +70,34 @@ class Comparison:
 
 
 def compare(older: Run, newer: Run) -> Comparison:
-    old, new = sides_of(older), sides_of(newer)
+    old, new = _rows_of(older), _rows_of(newer)
+    both = {key: row for key, row in new.items() if key in old and row != old[key]}
     changed = [
-        Changed(old[key], side, fields)
-        for key, side in new.items()
-        if key in old and (fields := _differing(old[key], side))
+        Changed(before, after, fields)
+        for key, row in both.items()
+        if (fields := _differing(before := _side(old[key]), after := _side(row)))
     ]
-    added = [side for key, side in new.items() if key not in old]
+    added = [_side(row) for key, row in new.items() if key not in old]
     return Comparison(
         added=added,
-        removed=[side for key, side in old.items() if key not in new],
+        removed=[_side(row) for key, row in old.items() if key not in new],
         changed=changed,
         same_count=len(new) - len(added) - len(changed),
     )
 
 
-def sides_of(run: Run) -> dict[str, Side]:
-    """By key. Without the evidence, which is the largest part of an entry and is not compared."""
-    columns = ("key", "term", "definition", "category", "aliases", "related", "confidence")
-    return {row["key"]: _side(row) for row in entries_of(run).values(*columns)}
+def _rows_of(run: Run) -> dict[str, Row]:
+    """By key. Without the evidence, which is the largest part of an entry and is not compared; the
+    lists as they are stored, since of thousands of entries a few differ."""
+    lists = {f"{name}_text": Cast(name, TextField()) for name in ("aliases", "related")}
+    rows = entries_of(run).annotate(**lists)
+    return {row[0]: row for row in rows.values_list(*COLUMNS, *lists)}
 
 
-def _side(row: Mapping[str, Any]) -> Side:
-    lists = {name: tuple(map(str, row[name])) for name in ("aliases", "related")}
-    return Side(**{**row, **lists})
+def _side(row: Row) -> Side:
+    *plain, aliases, related = row
+    lists = [tuple(map(str, json.loads(text))) for text in (aliases, related)]
+    return Side(**dict(zip(COLUMNS, plain, strict=True)), aliases=lists[0], related=lists[1])
 
 
 def _differing(old: Side, new: Side) -> tuple[str, ...]:
@@ -95,5 +111,14 @@ def _plain(side: Side, name: str) -> Any:
 
 
 def preview(run: Run) -> Effect:
-    """What would become of the project's glossary."""
-    return effect_of(project=run.project, entries=map(data_of, entries_of(run)))
+    """What would become of the project's glossary. Remembered until somebody changes that: the run
+    itself says the same for ever, and comparing thousands of entries takes its time."""
+    newest = EntryRevision.objects.filter(project=run.project_id).aggregate(Max("pk"))["pk__max"]
+    # With the moment the run was made: numbers are given again where a database is made anew.
+    state = (run.pk, run.created_at, newest, sorted(category_keys(run.project)))
+    name = f"runs.preview:{hashlib.sha256(repr(state).encode()).hexdigest()}"
+    effect: Effect | None = cache.get(name)
+    if effect is None:
+        effect = effect_of(project=run.project, entries=map(data_of, entries_of(run)))
+        cache.set(name, effect, KEPT_SECONDS)
+    return effect

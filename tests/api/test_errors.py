@@ -3,6 +3,7 @@
 import pytest
 from asgiref.sync import sync_to_async
 from django.conf import settings
+from django.core.files.uploadedfile import SimpleUploadedFile
 from django.middleware.csrf import get_token
 from django.test import AsyncClient, Client, RequestFactory
 
@@ -191,3 +192,39 @@ async def test_a_form_in_a_charset_that_is_none_is_read_all_the_same(project, ow
     )
     assert response.status_code == 200
     assert [row["path"] for row in response.json()["results"]] == ["港.md"]
+
+
+def test_a_misspelled_field_is_named(as_owner, project):
+    response = as_owner.post("/api/projects", {"name": "Port", "langauge": "ja", "colour": "blue"})
+    assert wrong(response, 400, "invalid")
+    known = "There is no such field. Known here: name, description, language."
+    assert response.json()["fields"] == {"langauge": [known], "colour": [known]}
+    # Beside what is missing: the one is often the other, misspelled.
+    response = as_owner.patch(f"/api/projects/{project.pk}", {"nmae": "Quay"})
+    assert list(response.json()["fields"]) == ["nmae"]
+    assert set(as_owner.post("/api/projects", {"nmae": "Quay"}).json()["fields"]) == {
+        "nmae",
+        "name",
+    }
+    japanese = as_owner.post("/api/projects", {"x": 1}, headers={"Accept-Language": "ja"})
+    assert "name, description, language" in japanese.json()["fields"]["x"][0]
+
+
+def test_a_misspelled_field_inside_another_is_named(as_owner, project):
+    documents = [
+        {"path": "a.md", "content": "# A"},
+        {"path": "b.md", "content": "# B", "title": "B"},
+    ]
+    address = f"/api/projects/{project.pk}/documents/bulk"
+    response = as_owner.post(address, {"documents": documents})
+    assert wrong(response, 400, "invalid")
+    assert list(response.json()["fields"]["documents"]["1"]) == ["title"]
+    assert not project.documents.exists()
+
+
+def test_a_form_may_bring_its_token(as_owner, project):
+    address = f"/api/projects/{project.pk}/documents"
+    for extra, status in (("csrfmiddlewaretoken", 200), ("folder", 400)):
+        file = SimpleUploadedFile("a.md", b"# A")
+        response = as_owner.post(address, {"files": file, extra: "x"}, format="multipart")
+        assert response.status_code == status

@@ -124,3 +124,21 @@ def test_the_page_for_people_needs_no_inline_script_and_nothing_from_elsewhere(d
     assert "script-src" not in policy
     elsewhere = Client().get("/api/schema")["Content-Security-Policy"]
     assert "unsafe" not in elsewhere
+
+
+def test_bodies_have_no_other_fields_than_are_described(schema):
+    closed = {
+        name
+        for name, component in schema["components"]["schemas"].items()
+        if component.get("additionalProperties") is False
+    }
+    assert {
+        "RunStartRequest",
+        "PatchedEntryEditRequest",
+        "UploadRequest",
+        "SeenTermRequest",
+    } <= closed
+    # What is answered may get more fields one day.
+    assert not closed & {"Run", "Project", "Error"}
+    event = schema["components"]["schemas"]["TriggerEventWriteRequest"]
+    assert event["properties"]["payload"]["additionalProperties"] == {}

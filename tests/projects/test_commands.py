@@ -148,6 +148,21 @@ class TestActingAsAPerson:
             run("importdocs", project.name, folder, "--as", outsider.username, "--create")
         assert not Document.objects.exists()
 
+    @pytest.mark.parametrize(
+        ("text", "language"),
+        [("# 港\n\n停泊地とは、船が泊まる場所である。\n", "ja"), ("# Port\n\nA berth.\n", "en")],
+        ids=["ja", "en"],
+    )
+    def test_a_new_project_has_the_language_of_its_documents(self, db, tmp_path, text, language):
+        (tmp_path / "a.md").write_text(text)
+        (tmp_path / "LICENSE.txt").write_text("...")
+        run("importdocs", "Port", tmp_path, "--create")
+        assert Project.objects.get().language == language
+        # What people have said since stays.
+        Project.objects.update(language="en")
+        run("importdocs", "Port", tmp_path, "--create")
+        assert Project.objects.get().language == "en"
+
     def test_whoever_makes_a_project_owns_it(self, db, folder):
         user = factories.make_user("mira")
         run("importdocs", "Mine", folder, "--create", "--as", "mira")

@@ -315,6 +315,17 @@ class TestAnchors:
     def test_slugs_are_those_of_github(self, heading, slug):
         assert slugify(heading) == slug
 
+    def test_an_author_may_say_the_anchor(self):
+        rendered = render("x\n\n## 算出 *プロパティ* {#computed}\n\n[there](#computed)\n")
+        (entry,) = rendered.toc
+        assert (entry.text, entry.slug) == ("算出 プロパティ", "computed")
+        assert "{#" not in rendered.html
+        assert inspect(rendered.html).links == ["#computed"]
+
+    def test_an_anchor_cannot_be_anything(self):
+        rendered = render('x\n\n## A {#fn1}\n\n## B {#"onclick=x}\n')
+        assert [entry.slug for entry in rendered.toc] == ["fn1-1", "onclickx"]
+
     def test_the_same_heading_again_gets_a_number(self):
         toc = render("x\n\n## A\n\n## A\n\n## A-1\n\n## A\n").toc
         assert [entry.slug for entry in toc] == ["a", "a-1", "a-1-1", "a-2"]

@@ -5,8 +5,10 @@ import time
 import pytest
 
 from projects.access import OPERATOR
-from projects.models import GlossaryEntry
+from projects.models import EntryRevision, GlossaryEntry
+from projects.services.glossary.entries import delete_entry, edit_entry, unlock
 from projects.services.glossary.publishing import Effect
+from projects.services.glossary.undoing import undo_batch
 from runs.models import ProvisionalEntry
 from runs.services.comparing import compare, preview
 from runs.services.publishing import publish
@@ -105,3 +107,31 @@ class TestPreview:
         add_entries(run, {"Ebb": "After."})
         entry(project, "Ebb", "Before.", locked=["category"])
         assert (preview(run).updated, preview(run).locked) == (1, 0)
+
+    def test_it_is_remembered_until_the_glossary_changes(
+        self, project, django_assert_max_num_queries
+    ):
+        run = make_run(project)
+        add_entries(run, {"Ebb": "The tide that falls.", "Flood": "The tide that rises."})
+        assert preview(run).created == 2
+        # Of the run's entries nothing is read again.
+        with django_assert_max_num_queries(2):
+            assert preview(run).created == 2
+        publish(run, actor=OPERATOR)
+        assert (preview(run).created, preview(run).unchanged) == (0, 2)
+        ebb = edit_entry(
+            entry=GlossaryEntry.objects.get(key="ebb"), actor=OPERATOR, version=1, definition="Out."
+        )
+        assert preview(run).locked == 1
+        unlock(entry=ebb, field="definition", actor=OPERATOR)
+        assert (preview(run).updated, preview(run).locked) == (1, 0)
+        delete_entry(entry=GlossaryEntry.objects.get(key="flood"), actor=OPERATOR)
+        assert (preview(run).created, preview(run).updated) == (1, 1)
+        publish(run, actor=OPERATOR)
+        assert preview(run).unchanged == 2
+        undo_batch(project=project, batch=latest(project), actor=OPERATOR)
+        assert (preview(run).created, preview(run).updated) == (1, 1)
+
+
+def latest(project):
+    return EntryRevision.objects.filter(project=project).order_by("-pk")[0].batch

@@ -15,6 +15,7 @@ from projects.access import Action, Actor
 from projects.choices import Outcome
 from projects.intake.files import Rejected
 from projects.management.acting import actor_named
+from projects.management.languages import take_language
 from projects.management.targets import project_or_new
 from projects.models import Project
 from projects.services.imports import import_folder
@@ -34,7 +35,9 @@ class Command(SiteCommand):
         parser.add_argument("project", metavar="PROJECT", help="name or id of the project")
         parser.add_argument("folder", metavar="DIR", type=Path, help="folder to import")
         parser.add_argument(
-            "--create", action="store_true", help="make the project if there is none of that name"
+            "--create",
+            action="store_true",
+            help="make the project if there is none of that name, in the language of the documents",
         )
         add_actor_argument(parser)
 
@@ -50,8 +53,10 @@ class Command(SiteCommand):
         if not folder.is_dir():
             raise CommandError(_("%(path)s is not a folder.") % {"path": folder}, returncode=USAGE)
         actor = actor_named(username)
-        target, _is_new = project_or_new(project, actor, Action.EDIT, create=create)
+        target, is_new = project_or_new(project, actor, Action.EDIT, create=create)
         outcomes = self._import(target, folder, actor)
+        if is_new:
+            take_language(target, actor)
         self.stdout.write(
             _(
                 "%(created)s created, %(updated)s updated, %(unchanged)s unchanged, "

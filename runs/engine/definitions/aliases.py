@@ -3,14 +3,17 @@
 import re
 from collections.abc import Sequence
 
+from indexing.lexical.analysis import words_of
 from runs.engine.definitions import layout
 from runs.engine.definitions.plain import plain
 from runs.engine.definitions.reading import cells
+from runs.engine.definitions.sounding import begins_alike, sounds_alike
 from runs.engine.definitions.spelling import IS_JAPANESE, MASK, SPACES, Subject, folded
 from runs.pipeline.data import Context
 
 MOST = 8
 LONGEST = 60
+LONG_KATAKANA = 8
 IN_BRACKETS = re.compile(rf"{MASK}[」』\"”]?\s?[（(](?P<inside>[^（）(){MASK}]{{2,60}})[）)]")
 BEFORE_BRACKETS = re.compile(rf"(?P<long>[\w\- ]{{4,60}})\s?[（(]{MASK}[）)]")
 KNOWN_AS = re.compile(
@@ -23,6 +26,13 @@ CALLED_SHORT = re.compile(
 )
 CAPITALS = re.compile(r"[A-Z][A-Za-z0-9]*[A-Z0-9][A-Za-z0-9]*")
 WORDS = re.compile(r"[A-Za-z0-9]+")
+INITIALS = re.compile(r"[A-Z0-9]+|(?=.{3,4}$)[A-Z][a-z]?[A-Z0-9]+")
+KANJI = re.compile(r"[\u3400-\u9fff]")
+KATAKANA = re.compile(r"[\u30a0-\u30ff]+")
+# Plain words: a name has capitals, or signs.
+GLOSS = re.compile(
+    r"(?=.*[aeiou])(?!(?:e\.g|i\.e|see)\b)[a-z]+(?:[ -][a-z]+)*|[A-Z][a-z]+(?:[ -][A-Za-z][a-z]*)+"
+)
 
 
 def aliases_of(subject: Subject, contexts: Sequence[Context]) -> tuple[str, ...]:
@@ -58,9 +68,10 @@ def _in_text(text: str, subject: Subject) -> list[str]:
     found = []
     masked = subject.masked(text)
     for match in IN_BRACKETS.finditer(masked):
-        for part in re.split(r"[、,;；/]|\bor\b", match["inside"]):
+        parts = re.split(r"[、,;；/]|\bor\b|など", match["inside"])
+        for part in parts:
             name = CALLED_SHORT.sub("", part.strip().strip("「」\"“”'")).strip("「」\"“”' ")
-            if is_other_name(name, subject.term.text):
+            if is_other_name(name, subject.term.text, alone=len(parts) == 1):
                 found.append(name)
     for match in BEFORE_BRACKETS.finditer(masked):
         words = match["long"].split()
@@ -70,17 +81,38 @@ def _in_text(text: str, subject: Subject) -> list[str]:
     return found
 
 
-def is_other_name(name: str, of: str) -> bool:
+def is_other_name(name: str, of: str, *, alone: bool = True) -> bool:
     """Whether words in brackets behind a term are another name of it: its initials, or the same
-    in the other language."""
+    in the other language. What stands there with others is rather an example of it."""
     if not name or len(name.split()) > 5 or re.search(r"[。.=<>%％]|\d{3}|^\d+$", name):
         return False
     if is_short_for(name, of) or is_short_for(of, name):
         return True
-    is_japanese = bool(IS_JAPANESE.search(of))
-    if is_japanese and name.isascii():
-        return len(name) > 2 and name[0].isalpha() and not re.match(r"(?:e\.g|i\.e|see)\b", name)
-    return False
+    if not (IS_JAPANESE.search(of) and name.isascii() and name[0].isalpha()) or len(name) < 3:
+        return False
+    if INITIALS.fullmatch(name):
+        return _may_be_initials(name, of, alone)
+    # Katakana says how it sounds. Kanji may be a translation, but not of the name of something.
+    return sounds_alike(of, name) or (
+        alone and bool(KANJI.search(of)) and bool(GLOSS.fullmatch(name))
+    )
+
+
+def _may_be_initials(name: str, of: str, alone: bool) -> bool:
+    """As many letters as words: `画像（PNG）` is an example. An "of" or "in" of the other language
+    has no word of its own in Japanese."""
+    if KATAKANA.fullmatch(of) and not begins_alike(of, name):
+        return False
+    words = sum(map(_weight, words_of(of)))
+    return words > 1 and abs(words - len(name)) <= (1 if alone else 0)
+
+
+def _weight(word: str) -> int:
+    """Of how many words it is: letters may be initials themselves, and what no dictionary knows in
+    katakana is several in one."""
+    if word.isascii():
+        return min(len(word), 3)
+    return round(len(word) / 4) if len(word) >= LONG_KATAKANA and KATAKANA.fullmatch(word) else 1
 
 
 def is_short_for(short: str, long: str) -> bool:

@@ -16,6 +16,8 @@ MOST_KEPT = 40
 # Characters of documents that stay open for the passages of terms that come later. What is beyond
 # that is judged at once: an open document takes several times the memory of its text.
 MOST_OPEN = 4_000_000
+# A heading of so many sections ("Rationale") is what each of them is for, and names nothing.
+RECURRING = 3
 
 
 class ContextFinder:
@@ -47,7 +49,8 @@ class ContextFinder:
         if not new:
             return
         subjects = [Subject(term) for term in new.values()]
-        scanner, together, survey = Scanner(subjects), Together(), _Survey()
+        scanner, together = Scanner(subjects), Together()
+        survey = _Survey(together)
         for number, document in enumerate(self._documents):
             self._check()
             one = Pass(document, number, subjects, scanner)
@@ -114,10 +117,12 @@ class ContextFinder:
 class _Survey:
     """All documents in which the same terms were looked for."""
 
-    def __init__(self) -> None:
+    def __init__(self, together: Together) -> None:
+        self._together = together
         self._passes: list[Pass] = []
         self._size = 0
         self._kept: dict[int, _Kept] = {}
+        self._unnamed: dict[int, list[Passage]] = {}
 
     def add(self, one: Pass, *, size: int) -> None:
         self._size += size
@@ -131,12 +136,17 @@ class _Survey:
         """Of all documents; asked once."""
         for one in self._passes:
             self._take(one, number)
-        return self._kept.pop(number, _Kept()).best()
+        kept = self._kept.pop(number, _Kept())
+        if self._together.headings[number] < RECURRING:
+            for passage in self._unnamed.pop(number, ()):
+                kept.add(passage)
+        return kept.best()
 
     def _take(self, one: Pass, number: int) -> None:
         kept = self._kept.setdefault(number, _Kept())
         for passage in one.passages(number):
             kept.add(passage)
+        self._unnamed.setdefault(number, []).extend(one.unnamed(number))
 
 
 class _Kept:

@@ -13,6 +13,8 @@ from runs.engine.definitions.spelling import Subject, is_japanese
 EARLY = 60
 # A sentence of more characters is about more than what gets its name after it.
 LONGEST = 110
+# Abbreviations are in capitals anyway.
+SHORT = 4
 NAMING = re.compile(r"呼|称|い[うわい]|言[うわい]|\b(?:called|known as|referred to|termed|named)\b")
 SET_OFF = re.compile(r"(?:(?:an?|the)\s+)?[*_「『“\"]", re.IGNORECASE)
 # "The limit is a …" speaks of one limit; what is in code or italics without "a" before it is a
@@ -54,12 +56,18 @@ def judged(
             return None
         return Judged(Finding(0.74, "naming"), number - 1, is_together=naming == "together")
     finding = language.judged(masked, is_titled=is_titled)
-    if finding is None:
+    if finding is None or _is_setting(words, subject):
         return None
     change = 0.04 if SET_OFF.match(raw) else 0.0
     if ONE_OF_THEM.match(raw) and not is_titled:
         change = -0.3
     return Judged(adjusted(finding, change), number)
+
+
+def _is_setting(words: str, subject: Subject) -> bool:
+    """`DATABASE` is a setting, where a database is a database."""
+    start, end = next(subject.places(words), (0, 0))
+    return end - start > SHORT and words[start:end].isupper() and not subject.term.text.isupper()
 
 
 def may_define(raw: str, offset: int) -> bool:

@@ -34,6 +34,8 @@ PARENTHESIS = re.compile(r"\s*[（(]([^（）()]*)[）)]$")
 # Say what kind of remark follows, and are no terms there.
 LABEL = re.compile(
     r"(?:note|examples?|defaults?|default values?|warning|caution|tips?|important|descriptions?"
+    r"|rationale|background|motivation|see also|prerequisites"
+    r"|背景|経緯|動機|関連項目|おわりに|参考"
     r"|values?|types?|names?|usage|overview|introduction|configuration|summary|details?|options?|parameters?"
     r"|注意|注記|注|補足|例|備考|重要|警告|ヒント|既定値?|デフォルト値?|説明|概要|使い方|使用例|はじめに|設定|値|名前|まとめ"
     r"|本書|本章|本節|本稿|本文書|本ドキュメント|結果|目的|理由|原因|方法|手順|条件"
@@ -68,6 +70,13 @@ NO_ENGLISH = re.compile(
     r"|fixed|changed|updated|removed|new|now|since|after|before|once|because|although|with|without"
     r"|from|and|or|but|so|not|never|always|only|also|both|each|every|all|most|some|many|e\.g|https?)\b"
     r"|[\d$/<\"'`{(\[]",
+    re.I,
+)
+# Lists below it are of what has changed.
+CHANGES = re.compile(
+    r"(?:.*\b)?(?:change ?log|changes|release notes?|what(?:'s|’s| is) new|version history)\b.*"
+    r"|.*(?:リリースノート|変更履歴|更新履歴|変更点|更新情報).*"
+    r"|\[?(?:version |v)?[0-9]+(?:\.[0-9]+){1,3}(?:[-.]?\w+)*\]?(?:\s*[-–—:(（].*)?",
     re.I,
 )
 # Of a list of changes.

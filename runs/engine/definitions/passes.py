@@ -45,6 +45,8 @@ class Together:
         self.sentences = 0
         self.counts: Counter[int] = Counter()
         self.pairs: Counter[tuple[int, int]] = Counter()
+        # How many sections have a term's name as their heading.
+        self.headings: Counter[int] = Counter()
 
     def add(self, subjects: set[int]) -> None:
         self.counts.update(subjects)
@@ -79,6 +81,7 @@ class Pass:
             together.add({number for number, match in matches.items() if match.alone})
         together.sentences += sum(len(spans) for spans in self._spans.values())
         for index, numbers in self._headed():
+            together.headings.update(numbers)
             for number in numbers:
                 self._titled.setdefault(number, []).append(index)
 
@@ -86,11 +89,9 @@ class Pass:
         return self._standing.keys() | self._titled.keys()
 
     def passages(self, number: int) -> Iterator[Passage]:
-        titled = self._titled.get(number, [])
-        named = set()
+        titled = self._titled.get(number, ())
         uses = USES
         for place, match in self._standing.get(number, ()):
-            named.add(place)
             is_titled = place.sentence == 0 and place.block in titled
             passage = self._said(place, number, match, is_titled=is_titled)
             if passage is None and uses:
@@ -98,8 +99,11 @@ class Pass:
                 passage = self._use(place, number, match)
             if passage:
                 yield passage
-        for index in titled:
-            # Below its heading, a term need not be named again.
+
+    def unnamed(self, number: int) -> Iterator[Passage]:
+        """Below its heading, a term need not be named again."""
+        named = {place for place, _match in self._standing.get(number, ())}
+        for index in self._titled.get(number, ()):
             place = Place(index, 0)
             if place in named:
                 continue
@@ -184,6 +188,8 @@ class Pass:
         if following and following[0].head == (block.start, block.end):
             return self._meaning(block, place.block + 1, subject)
         is_item = block.kind is Kind.ITEM
+        if is_item and any(map(layout.CHANGES.fullmatch, self._headings(block))):
+            return None
         finding = layout.in_item(raw, subject, is_item=is_item, is_ordered=block.ordered)
         if finding is None:
             return None
@@ -201,9 +207,12 @@ class Pass:
         if not layout.is_name(plain(name), subject):
             return None
         meaning = plain(self._text[self._blocks[index].start : end])
-        headings = [self._reading.title, *self._reading.sections[head.section].path]
-        score = layout.meaning_score(meaning, name, subject, headings)
+        score = layout.meaning_score(meaning, name, subject, self._headings(head))
         return self._made(head, head.start, end, score, "definition-list")
+
+    def _headings(self, block: Block) -> list[str]:
+        """Those it stands below, the nearest last."""
+        return [self._reading.title, *self._reading.sections[block.section].path]
 
     def _definition(self, place: Place, subject: Subject, *, is_titled: bool) -> Passage | None:
         """A definition by its words."""

@@ -3,16 +3,20 @@
 import re
 from functools import lru_cache
 from html import unescape
+from itertools import count
 
 from indexing.lexical.analysis import JAPANESE
 
 # Quotation marks and indents at the beginnings of lines.
 MARGIN = re.compile(r"\n[ \t>]+")
-IMAGE = re.compile(r"!\[([^\]]*)\](?:\([^)\s]*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])")
+# What is said instead of a picture is not what the page says.
+IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)\s]*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])")
 LINK = re.compile(
-    r"\[((?:[^\[\]]|\[[^\[\]]*\])+)\]"
+    r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]"
     r"(?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])"
 )
+# Its address is elsewhere in the document.
+SHORT_LINK = re.compile(r"(?<![\w\]\[!\\])\[([A-Z][^\[\]\n]{1,60})\](?![\w\[(:])")
 BARE_LINK = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
 # A number alone is one only behind the end of a sentence: elsewhere it may be an index.
 FOOTNOTE = re.compile(
@@ -31,6 +35,8 @@ UNDERLINED = re.compile(r"(?<![A-Za-z0-9])(_{1,3})(?=\S)(.+?)(?<=\S)\1(?![A-Za-z
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 WIDE = f"[{JAPANESE}、。「」『』（）・：]"
 JAPANESE_BREAK = re.compile(rf"(?<={WIDE})[ \t]*\n[ \t]*(?={WIDE})")
+# Two signs that no text has, around the number of what is set aside.
+ASIDE = re.compile("\ue0f0([0-9]+)\ue0f1")
 MARKUP = re.compile(r"[\\`*_\[\]<>&!~{\n]")
 
 
@@ -39,17 +45,22 @@ def plain(raw: str) -> str:
     """The words as a reader of the page sees them."""
     text = raw
     if MARKUP.search(text):
-        text = MARGIN.sub("\n", text)
+        # What is code is as it is written: `<tag>` is no tag there, nor `__name__` underlined.
+        codes = CODE.findall(text := MARGIN.sub("\n", ASIDE.sub("", text)))
+        numbers = count()
+        text = CODE.sub(lambda _code: f"\ue0f0{next(numbers)}\ue0f1", text)
         if "{{" in text:
             text = TEMPLATE.sub(_shown, text)
-        text = LINK.sub(r"\1", FOOTNOTE.sub("", IMAGE.sub(r"\1", text)))
+        text = SHORT_LINK.sub(r"\1", FOOTNOTE.sub("", IMAGE.sub("", text)))
+        text = LINK.sub(r"\1", text)
         text = TAG.sub("", BARE_LINK.sub(r"\1", text))
-        # Twice: bold in italics, and code in bold.
+        # Twice: bold in italics.
         for _ in range(2):
-            text = STRONG.sub(r"\2", UNDERLINED.sub(r"\2", CODE.sub(r"\2", text)))
+            text = STRONG.sub(r"\2", UNDERLINED.sub(r"\2", text))
         text = JAPANESE_BREAK.sub("", ESCAPED.sub(r"\1", text))
         if "&" in text:
             text = unescape(text)
+        text = ASIDE.sub(lambda code: codes[int(code[1])][1], text)
     return " ".join(text.split())
 
 

@@ -25,6 +25,11 @@ JAPANESE_LEAVES = re.compile(
     r"参照|以下|次の|上記|下記|例えば|たとえば|ください|ましょう|注意|詳細|詳しく|しかし|ただし"
     r"|この(?:章|節|例|ページ)|[：:？?か]。?$"
 )
+# Says next to nothing: what sets it apart comes with the next sentence, which need not name it.
+ONE_OF_SEVERAL = re.compile(r"の(?:一つ|1つ|１つ|ひとつ)(?:です|である|だ)?。?$")
+ANOTHER_TOPIC = re.compile(
+    r"[^、。]{1,20}[はが]|また|なお|一方|そして|ほか|他に|さらに|もし|この|その"
+)
 LOOSE = re.compile(r"\s+([,.;:)])(?=\s|$)")
 NAME = re.compile(f"(?:(?:an?|the) )?{MASK}", re.I)
 
@@ -51,7 +56,11 @@ def goes_on(first: str, second: str, subject: Subject) -> bool:
             and JAPANESE_LEAVES.search(second) is None
             and japanese.NEGATIVE.search(core) is None
             and (
-                JAPANESE_PRONOUN.match(second) is not None or _begins(second, subject, r"\s?[はが]")
+                JAPANESE_PRONOUN.match(second) is not None
+                or _begins(second, subject, r"\s?[はが]")
+                or (
+                    ONE_OF_SEVERAL.search(first) is not None and ANOTHER_TOPIC.match(second) is None
+                )
             )
         )
     return (

@@ -33,6 +33,8 @@ SHORTEST_READING = 3
 ROWS = 256
 
 _DIGITS = re.compile(r"\d+")
+_HUMPS = re.compile(r"[A-Z]?[a-z0-9]+|[A-Z0-9]+(?![a-z])")
+_MORE_JAPANESE = re.compile(r"[\u30a0-\u30ff\u3400-\u9fff]{2,}")
 _KANJI = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
 
 
@@ -53,6 +55,13 @@ def duplicates(
         )
         for (first, second), why in sorted(found.items())
     ]
+
+
+def are_names_of_one(one: Entry, other: Entry) -> bool:
+    """Whether more than their definitions says so. Two kinds of a thing may be defined alike."""
+    pair = (one, other)
+    ways = (_by_alias, _by_reading, _by_initials, _by_name)
+    return any(True for way in ways for _pair in way(pair))
 
 
 def _pairs(
@@ -115,7 +124,7 @@ def _by_reading(entries: Sequence[Entry]) -> Iterator[tuple[int, int]]:
 def _by_initials(entries: Sequence[Entry]) -> Iterator[tuple[int, int]]:
     by_initials: dict[str, list[int]] = defaultdict(list)
     for number, entry in enumerate(entries):
-        words = re.findall(r"[A-Za-z0-9]+", entry.term)
+        words = _HUMPS.findall(entry.term)
         if len(words) > 1:
             by_initials["".join(word[0] for word in words).upper()].append(number)
     for number, entry in enumerate(entries):
@@ -142,8 +151,12 @@ def _by_name(entries: Sequence[Entry]) -> Iterator[tuple[int, int]]:
 
 
 def _may_be_one(one: str, other: str) -> bool:
-    """What differs at the beginning or in a number is another thing (`asymmetric`, `IPv6`)."""
+    """What differs at the beginning, in a number or by a word more is another thing (`asymmetric`,
+    `IPv6`, `濃度制限` beside `濃度`)."""
     if min(len(one), len(other)) < SHORTEST_NAME or one[:2] != other[:2]:
+        return False
+    short, long = sorted((one, other), key=len)
+    if long.startswith(short) and _MORE_JAPANESE.fullmatch(long[len(short) :]):
         return False
     return _DIGITS.findall(one) == _DIGITS.findall(other)
 

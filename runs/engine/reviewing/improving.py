@@ -5,6 +5,7 @@ from dataclasses import replace
 
 from projects.terms.keys import key_of
 from runs.choices import IssueKind
+from runs.engine.reviewing.duplicates import are_names_of_one
 from runs.pipeline.data import Entry, Issue
 
 
@@ -15,9 +16,9 @@ def improve(entry: Entry, issues: Iterable[Issue], others: Mapping[str, Entry]) 
         other = others.get(issue.other_key)
         if issue.key != entry.key or other is None:
             continue
-        if issue.kind == IssueKind.DUPLICATE:
+        if issue.kind == IssueKind.DUPLICATE and are_names_of_one(entry, other):
             aliases += [other.term, *other.aliases]
-        elif issue.kind == IssueKind.MISSING_RELATION:
+        elif issue.kind in (IssueKind.DUPLICATE, IssueKind.MISSING_RELATION):
             related.append(other.term)
     aliases = _each_once(aliases, but={entry.key})
     related = _each_once(related, but={entry.key, *map(key_of, aliases)})

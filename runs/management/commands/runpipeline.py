@@ -22,6 +22,7 @@ from glossary_site.management.base import USAGE, SiteCommand
 from projects.access import Action, Actor
 from projects.exports.published import FORMATS
 from projects.management.acting import actor_named
+from projects.management.languages import take_language
 from projects.management.output import write_result
 from projects.management.preparing import prepare_database
 from projects.management.stopping import Interrupt, stoppable
@@ -32,7 +33,7 @@ from runs.choices import Scope, Status
 from runs.management.performing import LOOK_SECONDS, Performer
 from runs.management.providers import chosen_provider
 from runs.management.showing import Display
-from runs.management.temporary import read_folder, take_language, temporary_project
+from runs.management.temporary import read_folder, temporary_project
 from runs.management.writing import check_writable, format_of, result_of
 from runs.models import Run
 from runs.services.ending import cancel

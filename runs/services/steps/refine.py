@@ -1,6 +1,6 @@
 """Entries with issues, anew; all others as they are."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
@@ -9,10 +9,14 @@ from glossary_site.inserting import NOTHING, insert
 from glossary_site.llm.requests import Result
 from runs.models import RefinedEntry
 from runs.pipeline import refine as pipeline
-from runs.pipeline.data import Entry, Failure
+from runs.pipeline.data import Entry, Failure, Issue
+from runs.pipeline.joining import join
 from runs.services.asking import answered, failures_of, finishing, note_failures
-from runs.services.rows import entry_row, issue_of
+from runs.services.rows import entry_of, entry_row, issue_of
 from runs.services.work import Work
+
+# So many of those that became other names a line of the log has.
+MOST_NAMED = 20
 
 
 def refine(work: Work) -> None:
@@ -66,7 +70,30 @@ def refine(work: Work) -> None:
             % {"n": changed}
             + _("%(n)s taken over as they are.") % {"n": len(entries) - changed}
         ]
+        if gone := _join(work, issues):
+            words = ngettext(
+                "%(n)s entry became another name of one that is about the same: %(names)s.",
+                "%(n)s entries became other names of those that are about the same: %(names)s.",
+                len(gone),
+            )
+            named = [f"{entries[key].term} → {entries[head].term}" for key, head in gone.items()]
+            shown = ", ".join(named[:MOST_NAMED]) + (", …" if len(named) > MOST_NAMED else "")
+            lines.append(words % {"n": len(gone), "names": shown})
         work.progress(len(names), len(names), lines=[work.line(line) for line in lines])
+
+
+def _join(work: Work, issues: Iterable[Issue]) -> Mapping[str, str]:
+    rows = {row.key: row for row in work.run.refined.order_by("order")}
+    refined = {key: entry_of(row) for key, row in rows.items()}
+    joined = join(refined, issues, work.lists.required.keys())
+    work.run.refined.filter(key__in=[*joined.gone, *joined.changed]).delete()
+    insert(
+        [
+            entry_row(RefinedEntry, work.run, entry, order=rows[key].order, copied=False)
+            for key, entry in joined.changed.items()
+        ]
+    )
+    return joined.gone
 
 
 def _save(work: Work, entries: Iterable[Entry], order: dict[str, int], *, copied: bool) -> None:

@@ -71,6 +71,7 @@ def test_what_is_a_heading(text, expected):
         ("R&amp;D \\*star\\* ~~old~~", "R&D *star* old"),
         ("snake_case and 2 * 3", "snake_case and 2 * 3"),
         ("see[^1] this", "see this"),
+        ("算出プロパティ {#computed-property}", "算出プロパティ"),
     ],
 )
 def test_a_heading_is_words_without_markup(source, text):

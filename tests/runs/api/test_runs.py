@@ -88,9 +88,8 @@ class TestStarting:
 
     def test_a_folder_of_the_server_is_nobodys_to_name(self, client, runs, tmp_path):
         (tmp_path / "secret.md").write_text("# Secret\n\nA secret is a fact.\n")
-        refused(
-            client.post(runs, {"scope": "full", "doc_root": str(tmp_path)}), 409, "no_documents"
-        )
+        answer = client.post(runs, {"scope": "full", "doc_root": str(tmp_path)})
+        assert list(refused(answer, 400, "invalid")["fields"]) == ["doc_root"]
 
     def test_viewers_may_not(self, runs, harbour, viewer):
         refused(program(viewer).post(runs, {"scope": "full"}), 403, "permission_denied")

@@ -19,12 +19,12 @@ from glossary_site.jobs.models import JobRun
 from glossary_site.jobs.session import job_session
 from projects.access import OPERATOR
 from projects.choices import Role
+from projects.management.languages import take_language
 from projects.management.terminal import fitting
 from projects.models import Project
 from projects.terms.keys import key_of
 from runs.choices import Status
 from runs.management.showing import Display
-from runs.management.temporary import take_language
 from runs.models import Run
 from tests.factories import make_document, make_member, make_user
 from tests.runs.command.commanding import entries_in, refused, run

@@ -107,6 +107,10 @@ DUPLICATES = [
         entry("towboat", "A towboat is a boat with a strong engine that pulls ships."),
     ),
     (
+        entry("PersistentVolume", "A piece of storage in the cluster that was set up before."),
+        entry("PV", "A piece of storage in the cluster that was set up before or on demand."),
+    ),
+    (
         entry("受付", "利用者からの依頼を最初に受け取る窓口である。"),
         entry("受け付け", "利用者からの依頼を最初に受け取る窓口。"),
     ),
@@ -241,6 +245,22 @@ def test_the_names_of_a_duplicate_are_taken_over():
     other = entry("MQ", "A buffer.", aliases=("Message Queues", "spool"))
     issue = Issue(QUEUE.key, "duplicate", "The same.", other_key="mq")
     assert improve(QUEUE, [issue], entries(other)).aliases == ("MQ", "spool")
+
+
+def test_a_word_more_is_another_name():
+    one, other = (
+        entry(name, "属性の組の数。") for name in ("カーディナリティ", "カーディナリティ制限")
+    )
+    issue = Issue(one.key, "duplicate", "The same.", other_key=other.key)
+    assert improve(one, [issue], entries(other)).aliases == ()
+
+
+def test_what_is_only_defined_alike_is_related_and_no_other_name():
+    nginx = entry("nginx", "nginx is a fast, production level HTTP server.")
+    httpd = entry("Apache httpd", "Apache httpd is a fast, production level HTTP server.")
+    (issue,) = [each for each in found(nginx, httpd) if each.kind == "duplicate"]
+    improved = improve(httpd, [issue], entries(nginx))
+    assert (improved.aliases, improved.related) == ((), ("nginx",))
 
 
 @pytest.mark.parametrize(

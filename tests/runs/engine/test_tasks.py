@@ -144,7 +144,7 @@ def test_a_second_look_adds_relations_and_keeps_the_evidence():
 
 
 def test_a_second_look_takes_over_the_names_of_a_duplicate():
-    other = entry("mooring", "A place to lie.", aliases=("lying place",))
+    other = entry("mooring", "A place to lie.", aliases=("lying place", "berth"))
     issue = Issue("mooring", "duplicate", "The same.", other_key="berth")
     result = refined(BERTH, issue, others=(other,))
     assert result.aliases == ("mooring", "lying place")

@@ -44,6 +44,24 @@ class TestBuiltIn:
         assert (run.requests, run.cost_nano, run.failure_count) == (0, 0, 0)
         assert not LLMJob.objects.exists()
 
+    def test_two_names_of_one_thing_make_one_entry(self, project):
+        text = (
+            "# 描画\n\nサーバーサイドレンダリング（SSR）は、サーバーでページを作る方法です。\n\n"
+            "SSRは速いです。\n"
+        )
+        make_document(project, "rendering.md", text)
+        run = run_to_end(project)
+        ssr, long = key_of("SSR"), key_of("サーバーサイドレンダリング")
+        assert {ssr, long} <= set(run.provisional.values_list("key", flat=True))
+        (kept,) = run.refined.filter(key__in=[ssr, long])
+        assert key_of(kept.term) != key_of(kept.aliases[0])
+        assert {key_of(kept.term), *map(key_of, kept.aliases)} == {ssr, long}
+        assert RunLog.objects.filter(run=run, message__contains="another name").count() == 1
+        # Whoever wants both says so.
+        for term in Term.objects.filter(project=project, key__in=[ssr, long]):
+            set_status(project=project, ids=[term.pk], status=TermStatus.REQUIRED, actor=OPERATOR)
+        assert run_to_end(project).refined.filter(key__in=[ssr, long]).count() == 2
+
     def test_everything_found_is_in_the_lists_of_the_project(self, harbour):
         run = run_to_end(harbour, "extract")
         assert steps_of(run) == ["load", "extract"]

@@ -274,3 +274,45 @@ def test_code_has_no_sentences() -> None:
 )
 def test_what_is_not_shown_is_not_quoted(text: str) -> None:
     assert contexts(a_term("broker"), text) == []
+
+
+@pytest.mark.parametrize(
+    ("heading", "is_of_changes"),
+    [
+        ("2023.10.0 (2023/10/10)", True),
+        ("v1.4", True),
+        ("[0.3.1] - 2024-01-02", True),
+        ("Changelog", True),
+        ("Release notes of version 3", True),
+        ("更新履歴", True),
+        ("構成", False),
+        ("2.1 構成", False),
+    ],
+)
+def test_a_list_of_changes_tells_of_features(heading: str, is_of_changes: bool) -> None:
+    """「クライアント：…機能」 says what was added to it."""
+    text = f"# Misskey\n\n## {heading}\n\n### 一般\n\n- クライアント: 未読の通知のみ表示する機能\n"
+    assert is_offered(entry("クライアント", text)) != is_of_changes
+
+
+SECTION = "# {}\n\n## Tenure\n\nA tree that stands too long by a river that floods.\n"
+
+
+def test_a_heading_of_many_sections_is_no_term_of_theirs() -> None:
+    assert is_offered(entry("tenure", SECTION.format("Oak")))
+    assert not is_offered(entry("tenure", *map(SECTION.format, ("Oak", "Elm", "Ash"))))
+    # What names it is about it, however many sections there are.
+    own = "# Law\n\n## Tenure\n\nTenure is a way to hold land that another owns.\n"
+    found = entry("tenure", *map(SECTION.format, ("Oak", "Elm", "Ash")), own)
+    assert found.definition == "Tenure is a way to hold land that another owns."
+
+
+@pytest.mark.parametrize("heading", ["Rationale", "背景"])
+def test_a_heading_that_says_what_a_section_is_for(heading: str) -> None:
+    assert not is_offered(entry(heading, SECTION.replace("Tenure", heading).format("Oak")))
+
+
+def test_a_setting_in_capitals_is_not_the_thing() -> None:
+    text = "# Top\n\n`DATABASE` is a path where the file is kept that holds everything.\n"
+    assert not is_offered(entry("database", text))
+    assert is_offered(entry("DATABASE", text))

@@ -102,6 +102,21 @@ def test_a_second_japanese_sentence(second: str, added: str) -> None:
     assert found.evidence[0].quote == first + (second if added else "")
 
 
+@pytest.mark.parametrize(
+    ("second", "is_joined"),
+    [
+        ("複数のカラムを横に並べて表示できます。", True),
+        ("設定は後から変えられます。", False),
+        ("また、別の画面も使えます。", False),
+        ("詳細は次の章を参照してください。", False),
+    ],
+)
+def test_one_of_several_is_not_enough_alone(second: str, is_joined: bool) -> None:
+    first = "デッキは利用可能なUIのひとつです。"
+    found = entry("デッキ", f"# デッキ\n\n{first}{second}\n")
+    assert found.definition == (first + second if is_joined else first)
+
+
 def test_a_long_definition_is_enough_alone() -> None:
     first = "A broker is a process " + "that passes messages and " * 6 + "rests."
     found = entry("broker", f"{first} It keeps each message until it is read.\n")
@@ -160,6 +175,25 @@ def test_templates_show_their_words() -> None:
         ("broker", "A broker (in the cellar) hums.", ()),
         ("broker", "A broker (see the next page) hums.", ()),
         ("充電率", "充電率（30 %）を見る。", ()),
+        ("コンポーザブル", "コンポーザブル（composable）を使う。", ("composable",)),
+        ("パスカルケース", "パスカルケース（PascalCase）で書く。", ("PascalCase",)),
+        ("サーバーサイドレンダリング", "サーバーサイドレンダリング（SSR）を行う。", ("SSR",)),
+        (
+            "クロスサイトリクエストフォージェリ",
+            "クロスサイトリクエストフォージェリ（CSRF）を防ぐ。",
+            ("CSRF",),
+        ),
+        ("サービス品質", "サービス品質（QoS）を決める。", ("QoS",)),
+        ("副作用", "副作用（side effect）がある。", ("side effect",)),
+        # Examples.
+        ("データベース", "データベース（MySQL）を使う。", ()),
+        ("ノード", "ノード（vnode）を置く。", ()),
+        ("フォーマット", "フォーマット（OTLP）で送る。", ()),
+        ("フォーマット", "フォーマット（Prometheus）で送る。", ()),
+        ("クラウドサービス", "クラウドサービス（AWS）を使う。", ()),
+        ("形式", "形式（csv）を選ぶ。", ()),
+        ("Kubernetesリソース", "Kubernetesリソース（Pod、Service）を見る。", ()),
+        ("入力欄", "入力欄（input、select）に書く。", ()),
     ],
 )
 def test_other_names_in_the_text(term: str, text: str, aliases: tuple[str, ...]) -> None:
