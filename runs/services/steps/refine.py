@@ -7,6 +7,7 @@ from django.utils.translation import ngettext
 
 from glossary_site.inserting import NOTHING, insert
 from glossary_site.llm.requests import Result
+from runs.choices import IssueKind
 from runs.models import RefinedEntry
 from runs.pipeline import refine as pipeline
 from runs.pipeline.data import Entry, Failure, Issue
@@ -83,6 +84,8 @@ def refine(work: Work) -> None:
 
 
 def _join(work: Work, issues: Iterable[Issue]) -> Mapping[str, str]:
+    if not any(issue.kind == IssueKind.DUPLICATE for issue in issues):
+        return {}
     rows = {row.key: row for row in work.run.refined.order_by("order")}
     refined = {key: entry_of(row) for key, row in rows.items()}
     joined = join(refined, issues, work.lists.required.keys())
