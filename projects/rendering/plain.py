@@ -2,6 +2,8 @@
 
 import re
 
+from projects.headings import split_anchor
+
 # What Markdown puts in front of a line and around words, which says nothing in a list.
 _FRONT = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s+)?")
 _CODE = re.compile(r"(`+)(.+?)\1")
@@ -18,6 +20,8 @@ _SPACE = re.compile(r"\s+")
 
 def plain(line: str) -> str:
     """A line without the signs that only mean something to Markdown."""
+    if line.startswith("#"):
+        line, _anchor = split_anchor(line)
     words = _LINK.sub(r"\1", _FRONT.sub("", _CELLS.sub("", line)))
     # What is code is as it is written: `*args` is no emphasis.
     last, shown = 0, []

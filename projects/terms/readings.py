@@ -38,16 +38,24 @@ _of_thread = threading.local()
 
 
 def reading_of(text: str) -> str:
-    """In hiragana; what is not Japanese in small letters."""
+    """In hiragana; what is not Japanese in small letters. It begins as `index_letter` reads it, so
+    that a list in its order has each letter once."""
     text = _SPACES.sub(" ", unicodedata.normalize("NFKC", text)).strip()[:LONGEST]
     if not _JAPANESE.search(text):
-        return text.casefold()[:LONGEST]
+        return _beginning(text.casefold())[:LONGEST]
     parts = (
         # An abbreviation has a reading of its own (エーピーアイ), but is looked for under A.
         morpheme.reading_form() if _JAPANESE.search(morpheme.surface()) else morpheme.surface()
         for morpheme in _sudachi().tokenize(text)
     )
-    return as_hiragana("".join(parts).casefold())[:LONGEST]
+    return _beginning(as_hiragana("".join(parts).casefold()))[:LONGEST]
+
+
+def _beginning(reading: str) -> str:
+    """Without signs in front (`.net`), and without an accent on the first letter."""
+    reading = _FIRST.sub("", reading) or reading
+    first = unicodedata.normalize("NFKD", reading[:1])[:1]
+    return first + reading[1:] if "a" <= first <= "z" else reading
 
 
 def index_letter(reading: str) -> str:

@@ -164,8 +164,8 @@ class RunPublish(RunView):
     )
     def post(self, request: Request, project_id: int, run_id: int) -> Response:
         run = self.run(Action.EDIT)
-        terms = self.body(RunPublishSerializer).get("terms")
-        publication = publish(run, actor=self.actor, terms=terms)
+        wish = self.body(RunPublishSerializer)
+        publication = publish(run, actor=self.actor, **wish)
         return Response(PublicationSerializer(publication).data)
 
 

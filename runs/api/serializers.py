@@ -151,6 +151,10 @@ class RunPublishSerializer(serializers.Serializer[Any]):
         required=False,
         help_text="Only these of the run's terms; without it, all.",
     )
+    defined_only = serializers.BooleanField(
+        default=False,
+        help_text="Of all terms, only those with a definition: not those with an example of use.",
+    )
 
 
 class PublicationSerializer(serializers.Serializer[Any]):

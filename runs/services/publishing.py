@@ -14,6 +14,7 @@ from projects.exports.data import EntryData
 from projects.services.glossary.publishing import Published, publish_entries
 from projects.services.locking import lock_project
 from projects.terms.keys import key_of
+from runs.engine.reviewing.alone import DEFINED
 from runs.models import Run
 from runs.models.results import EntryOfRun
 from runs.services.rows import PLAIN
@@ -28,10 +29,17 @@ def entries_of(run: Run) -> QuerySet[Any]:
     return refined if refined.exists() else run.provisional.order_by("order")
 
 
+def defined(entries: QuerySet[Any]) -> QuerySet[Any]:
+    """Of these, those that say what their term is; the others show how it is used."""
+    return entries.filter(supported=True, confidence__gte=DEFINED)
+
+
 @transaction.atomic
-def publish(run: Run, *, actor: Actor, terms: Collection[str] | None = None) -> Published:
+def publish(
+    run: Run, *, actor: Actor, terms: Collection[str] | None = None, defined_only: bool = False
+) -> Published:
     """Copy its entries into the glossary; only those of these terms, in any spelling, if some are
-    named."""
+    named, else only those with a definition, if that is wished for."""
     if run.is_active:
         raise Refusal(
             "run_active",
@@ -39,6 +47,8 @@ def publish(run: Run, *, actor: Actor, terms: Collection[str] | None = None) -> 
             run_id=run.pk,
         )
     entries = entries_of(run)
+    if defined_only and terms is None:
+        entries = defined(entries)
     if not entries.exists():
         raise Refusal("nothing_to_publish", _("This run has no entries to publish."), run_id=run.pk)
     rows = list(entries) if terms is None else _chosen(entries, terms)

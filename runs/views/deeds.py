@@ -101,17 +101,21 @@ def exclude(request: HttpRequest, project_id: int, run_id: int) -> HttpResponse:
 
 @require_POST
 def publish(request: HttpRequest, project_id: int, run_id: int) -> HttpResponse:
-    """All entries of the run; those whose keys are sent, where the form has boxes to tick."""
+    """All entries of the run, or those with a definition; those whose keys are sent, where the form
+    has boxes to tick."""
     project = project_for(request.user, project_id, Action.EDIT)
     run = run_of(project, run_id)
     chosen = request.POST.getlist("key") if "choose" in request.POST else None
+    is_whole = chosen is None and "defined" not in request.POST
     try:
-        published = publishing.publish(run, actor=request.user, terms=chosen)
+        published = publishing.publish(
+            run, actor=request.user, terms=chosen, defined_only="defined" in request.POST
+        )
     except Refusal as refusal:
         nothing = chosen is not None and not chosen
         messages.error(request, _("Choose some entries first.") if nothing else str(refusal))
     else:
-        messages.success(request, _told(published, whole=chosen is None))
+        messages.success(request, _told(published, whole=is_whole))
     return redirect(run)
 
 

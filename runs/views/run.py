@@ -20,6 +20,7 @@ from projects.work import reason_of, runs_of
 from runs.choices import Status
 from runs.models import Run
 from runs.services.comparing import preview
+from runs.services.publishing import defined, entries_of
 from runs.views.finding import run_of
 from runs.views.log import log_context
 from runs.views.progress import progress_of
@@ -95,6 +96,10 @@ def _head(run: Run, counts: Mapping[str, int]) -> dict[str, Any]:
     elif counts[REFINED.key] or counts[PROVISIONAL.key]:
         context["preview"] = preview(run)
         context["publication"] = publication_of(run)
+        entries = entries_of(run)
+        count = defined(entries).count()
+        # Where there is a choice.
+        context["defined_count"] = count if count < entries.count() else 0
     return context
 
 

@@ -29,9 +29,10 @@ WORDS = re.compile(r"[A-Za-z0-9]+")
 INITIALS = re.compile(r"[A-Z0-9]+|(?=.{3,4}$)[A-Z][a-z]?[A-Z0-9]+")
 KANJI = re.compile(r"[\u3400-\u9fff]")
 KATAKANA = re.compile(r"[\u30a0-\u30ff]+")
-# Plain words: a name has capitals, or signs.
+# Plain words: a name has capitals, or signs. Two words with capitals are a person's.
 GLOSS = re.compile(
-    r"(?=.*[aeiou])(?!(?:e\.g|i\.e|see)\b)[a-z]+(?:[ -][a-z]+)*|[A-Z][a-z]+(?:[ -][A-Za-z][a-z]*)+"
+    r"(?=.*[aeiou])(?!(?:e\.g|i\.e|see)\b)[a-z]+(?:[ -][a-z]+)*"
+    r"|[A-Z][a-z]+(?:[ -][A-Za-z][a-z]*){2,}"
 )
 
 

@@ -176,7 +176,8 @@ def in_row(row: Sequence[str], header: Sequence[str], subject: Subject) -> Findi
                     # "Name" and "Description" are mostly of settings.
                     change = 0.05 if is_term else -0.16
                     return Finding(round(score + change, 2), f"table:{n}:{others}")
-    return Finding(0.2, f"table::{others}") if others else None
+    # What stands in another column is not what the row is about.
+    return Finding(0.2, f"table::{others}") if others and is_name_column else None
 
 
 def columns(pattern: str) -> tuple[int | None, list[int]]:

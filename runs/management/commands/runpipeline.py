@@ -13,13 +13,14 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from glossary_site.errors import Refusal
+from glossary_site.jobs import clock
 from glossary_site.jobs.overview import overview
 from glossary_site.llm.choices import ProviderKind
 from glossary_site.llm.providers import overriding
 from glossary_site.management.acting import add_actor_argument
 from glossary_site.management.arguments import how_many
 from glossary_site.management.base import USAGE, SiteCommand
-from projects.access import Action, Actor
+from projects.access import OPERATOR, Action, Actor
 from projects.exports.published import FORMATS
 from projects.management.acting import actor_named
 from projects.management.languages import take_language
@@ -36,7 +37,7 @@ from runs.management.showing import Display
 from runs.management.temporary import read_folder, temporary_project
 from runs.management.writing import check_writable, format_of, result_of
 from runs.models import Run
-from runs.services.ending import cancel
+from runs.services.ending import cancel, jobs_of
 from runs.services.options import RunOptions
 from runs.services.starting import active_run, start
 
@@ -218,6 +219,7 @@ def perform(
     project: Project, wish: Wish, *, actor: Actor, display: Display, interrupt: Interrupt
 ) -> Run:
     """Do it here. A worker that runs meanwhile cannot take it: it is ours before it is visible."""
+    end_left_behind(project, display)
     performer = Performer(starting(project, wish, actor))
     run = performer.begun()
     try:
@@ -236,10 +238,30 @@ def follow(
         display.say(_("Run %(id)s is under way.") % {"id": run.pk})
         return watch(run, actor=None, display=display, interrupt=interrupt)
     run = starting(project, wish, actor)()
-    if not any(line.workers for line in overview().lanes if run.job and line.lane == run.job.lane):
+    if not has_worker(run):
         display.say(_("No worker is there: start one with “manage.py worker”."))
     with cancelled_unless_ended(run, actor):
         return watch(run, actor=actor, display=display, interrupt=interrupt)
+
+
+def has_worker(run: Run) -> bool:
+    """Whether somebody is there who would take it up."""
+    return any(line.workers for line in overview().lanes if run.job and line.lane == run.job.lane)
+
+
+def end_left_behind(project: Project, display: Display) -> None:
+    """A run whose command was killed would be in the way for ever where no worker goes on with it.
+    What it had read and been answered is not read and asked again."""
+    run = active_run(project)
+    if run is None or has_worker(run):
+        return
+    jobs = jobs_of(run).active()
+    if not jobs.exists() or jobs.exclude(pk__in=jobs.stuck(clock.read()).values("pk")).exists():
+        return
+    because = _("Nobody works on run %(id)s any more: it is ended.") % {"id": run.pk}
+    with suppress(Refusal):
+        cancel(run, actor=OPERATOR, because=because)
+        display.say(because)
 
 
 @contextmanager

@@ -13,6 +13,11 @@ from projects.terms.readings import LETTERS, index_letter, reading_of
         ("TCP接続", "tcpせつぞく"),
         ("Message  Queue", "message queue"),
         ("ＡＰＩ", "api"),
+        (".vue", "vue"),
+        ("Éclair à vapeur", "eclair à vapeur"),
+        ("「港」", "みなと」"),
+        ("がくしゅう", "がくしゅう"),
+        ("++", "++"),
     ],
 )
 def test_how_a_term_is_read(text: str, reading: str) -> None:
@@ -44,3 +49,20 @@ def test_where_it_stands_in_an_index(reading: str, letter: str) -> None:
 @given(st.text())
 def test_everything_has_a_place(text: str) -> None:
     assert index_letter(reading_of(text)) in LETTERS
+
+
+def test_in_the_order_of_readings_each_letter_comes_once() -> None:
+    terms = [
+        "zone",
+        ".vue",
+        "API",
+        "Éclair",
+        "eclipse",
+        "@click",
+        "virtual DOM",
+        "港",
+        "$emit",
+        "貨物",
+    ]
+    letters = [index_letter(reading) for reading in sorted(map(reading_of, terms))]
+    assert letters == ["A", "C", "E", "E", "E", "V", "V", "Z", "か", "ま"]

@@ -15,6 +15,7 @@ from runs.models import Run, RunFailure, RunStep
 from runs.services.ending import cancel
 from tests.factories import make_document, make_project
 from tests.runs.api.asking import ended, made, program, refused
+from tests.runs.made import add_entries
 from tests.runs.within import run_to_end, work_on
 from tests.runs.working import start_run
 
@@ -209,6 +210,16 @@ class TestPublishing:
     def test_none_of_the_terms_is_in_it(self, client, runs, harbour, terms):
         answer = client.post(f"{runs}/{made(harbour).pk}/publish", {"terms": terms})
         assert refused(answer, 400, "unknown_terms")["detail"].startswith("None of these terms")
+
+    def test_only_those_with_a_definition(self, client, runs, harbour):
+        run = ended(harbour)
+        add_entries(run, {"Quay": "A wall that ships lie at."})
+        add_entries(run, {"Ebb": "Used in: “Ebb and flow.”"}, confidence=0.2)
+        told = client.post(f"{runs}/{run.pk}/publish", {"defined_only": True}).json()
+        assert told["created"] == 1
+        # Whoever names a term means it.
+        body = {"terms": ["ebb"], "defined_only": True}
+        assert client.post(f"{runs}/{run.pk}/publish", body).json()["created"] == 1
 
     def test_unknown_terms_are_named_and_nothing_is_published(self, client, runs, harbour):
         terms = ["Berths", *(f"Wrong {number}" for number in range(7))]

@@ -5,13 +5,16 @@ import os
 import signal
 import threading
 import time
+from datetime import timedelta
 from io import StringIO
 
 import pytest
 from django.core.management import CommandError
 from django.db import connection
+from django.utils import timezone
 
 from glossary_site.jobs.models import JobRun
+from glossary_site.jobs.services import transitions
 from glossary_site.llm.choices import Strategy
 from glossary_site.llm.models import LLMProcess
 from glossary_site.llm.providers import provider_for
@@ -20,6 +23,7 @@ from projects.models import Project
 from runs.choices import Status
 from runs.models import Run, RunLog
 from runs.services.ending import cancel
+from tests.jobs.scene import make_worker
 from tests.llm_peer import glossary
 from tests.llm_server import running_server
 from tests.runs.command.commanding import entries_in, refused, run
@@ -205,3 +209,42 @@ class TestFollowing:
         assert error.value.returncode == 130
         assert "manage.py worker" in err.getvalue()
         assert Run.objects.get().status == Status.CANCELLED
+
+
+class TestLeftBehind:
+    """By a command that was killed."""
+
+    @pytest.fixture
+    def active(self, harbour):
+        active = start_run(harbour, "extract")
+        assert active.job_id is not None
+        assert transitions.assign(active.job_id, worker="elsewhere/command:short:1")
+        return active
+
+    @staticmethod
+    def let_the_lease_lapse() -> None:
+        held = JobRun.objects.filter(lease_until__isnull=False)
+        held.update(lease_until=timezone.now() - timedelta(seconds=1))
+
+    def test_it_is_not_in_the_way_where_nobody_goes_on_with_it(self, harbour, active):
+        self.let_the_lease_lapse()
+        out, err = run("harbour", "--scope", "extract", "--format", "json")
+        assert f"Nobody works on run {active.pk} any more: it is ended." in err
+        assert entries_in(out)
+        active.refresh_from_db()
+        assert active.status == Status.CANCELLED
+        assert RunLog.objects.filter(run=active, message__contains="Nobody works").exists()
+
+    def test_one_that_may_still_be_at_work_is_left_alone(self, harbour, active):
+        assert "under way already" in refused("harbour", returncode=1)
+        active.refresh_from_db()
+        assert active.status == Status.PENDING
+
+    def test_a_worker_goes_on_with_it(self, harbour, active):
+        self.let_the_lease_lapse()
+        make_worker("long")
+        assert "under way already" in refused("harbour", returncode=1)
+
+    def test_one_that_waits_for_a_worker_is_left_alone(self, harbour):
+        start_run(harbour, "extract")
+        assert "under way already" in refused("harbour", returncode=1)

@@ -219,6 +219,17 @@ class TestDeeds:
         again = self.post(editing, "run-undo", tide_project.pk, run.pk)
         assert "Nothing of this run is published." in again.text
 
+    def test_publish_those_with_a_definition(self, editing, tide_project):
+        run = make_run(tide_project)
+        add_entries(run, {"Quay": "A wall that ships lie at."})
+        # Where all have one, there is nothing to choose.
+        assert "run-publish-defined" not in run_page(editing, run).text
+        add_entries(run, {"Ebb": "Used in: “Ebb and flow.”"}, confidence=0.2)
+        assert "Publish only 1 with a definition" in run_page(editing, run).text
+        page = self.post(editing, "run-publish", tide_project.pk, run.pk, defined="1")
+        assert "Published: 1 new" in page.text
+        assert tide_project.entries.get().term == "Quay"
+
     def test_publish_the_chosen_ones(self, editing, tide_project):
         run = make_run(tide_project)
         add_entries(run, {"Ebb": "Out.", "Quay": "A wall."})

@@ -257,6 +257,13 @@ def test_a_table_of_names_gives_other_names() -> None:
     assert found.aliases == ("state of charge", "SOC")
 
 
+def test_other_names_are_of_what_the_row_is_about() -> None:
+    text = "| Team | 日本語 | Lead |\n|---|---|---|\n| Marine | 海上班 | Ingrid Solheim |\n"
+    assert entry("Marine", text).aliases == ("海上班",)
+    assert entry("海上班", text).aliases == ()
+    assert entry("Ingrid Solheim", text).aliases == ()
+
+
 def test_code_has_no_sentences() -> None:
     text = (
         "```text\nA broker is a server that stores messages.\n```\n\n    broker is a thing here\n"

@@ -185,6 +185,12 @@ def test_templates_show_their_words() -> None:
         ),
         ("サービス品質", "サービス品質（QoS）を決める。", ("QoS",)),
         ("副作用", "副作用（side effect）がある。", ("side effect",)),
+        ("海上班", "海上班（Ingrid Solheim）が出る。", ()),
+        (
+            "負荷遮断",
+            "負荷遮断（Under Frequency Load Shedding）を行う。",
+            ("Under Frequency Load Shedding",),
+        ),
         # Examples.
         ("データベース", "データベース（MySQL）を使う。", ()),
         ("ノード", "ノード（vnode）を置く。", ()),
