@@ -160,6 +160,18 @@ def fabric_in_japanese(files: Files) -> Built:
     return documents, re.findall(r"^(.+)\n-{4,}$", glossary, re.MULTILINE)
 
 
+def docker_in_japanese(files: Files) -> Built:
+    glossary = re.findall(r"^(.+)\n={4,}$", files.text("glossary.rst"), re.MULTILINE)
+    # :ruby:`ベースイメージ <base image>`
+    terms = [re.sub(r":ruby:`(.+?)\s*<(.+?)>`", r"\1 (\2)", term) for term in glossary]
+    names = files.names(
+        r"^(build|config|desktop|develop|engine|get-started|network|registry|storage|swarm)/.*\.rst$",
+        "reference/commandline|release-notes|/api/",
+    )
+    documents = [rst(re.sub(r":ruby:`(.+?)\s*<.+?>`", r"\1", files.text(name))) for name in names]
+    return documents, [term for term in terms if "用語集" not in term]
+
+
 def ethereum_in_japanese(files: Files) -> Built:
     named = json.loads(files.text("src/intl/ja/glossary.json"))
     names = files.names(
