@@ -69,7 +69,7 @@ def answered(
     if process.then_kind:
         raise Parked
     hearing = Hearing(work, names=names, store=store if step.live else None)
-    turn = queue.execute(process.pk, Telling(work), heard=hearing, requests=asked)
+    turn = queue.execute(process.pk, Telling(work), heard=hearing, requests=asked, lines=work.lines)
     if not turn.ended:
         _pause(work, process.pk, seconds=turn.resume_after)
         raise Parked

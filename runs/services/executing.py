@@ -73,10 +73,11 @@ def _take(run: Run, session: Session) -> bool:
 def _go_on(run: Run, session: Session) -> None:
     work = Work(run, session)
     _check_provider(work)
-    for step in run.steps.filter(finished_at__isnull=True).order_by("order"):
-        session.check()
-        _enter(work, step)
-        STEPS[step.step](work)
+    with work.lines:
+        for step in run.steps.filter(finished_at__isnull=True).order_by("order"):
+            session.check()
+            _enter(work, step)
+            STEPS[step.step](work)
     with session.finishing():
         if not complete_if_not_cancelled(run):
             raise Stopped(Stop.CANCELED)

@@ -10,6 +10,7 @@ from glossary_site.errors import Refusal
 from glossary_site.jobs.session import Session
 from glossary_site.llm.choices import ProviderKind
 from glossary_site.llm.providers import ProviderConfig, provider_for
+from glossary_site.llm.strategies.lines import Lines
 from projects.services.terms import categories_of, term_lists
 from runs import news
 from runs.choices import Level, Step
@@ -35,6 +36,8 @@ class Work:
         self.options = RunOptions.from_json(run.options)
         self.config: ProviderConfig = provider_for(run.project.stream)
         self.step = RunStep(run=run, step=Step.LOAD)
+        # One step after the other speaks to the same provider.
+        self.lines = Lines()
         self._told = 0.0
 
     @property

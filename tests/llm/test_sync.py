@@ -11,6 +11,7 @@ from glossary_site.llm.choices import JobStatus, LedgerStatus, ProcessStatus
 from glossary_site.llm.models import LedgerEntry, LLMJob
 from glossary_site.llm.services import queue
 from glossary_site.llm.strategies import sync, wire
+from glossary_site.llm.strategies.lines import Lines
 from glossary_site.llm.strategies.wire import retry_after
 from tests.llm.working import (
     answers,
@@ -300,8 +301,8 @@ def test_one_who_is_not_the_owner_any_more_sends_and_writes_nothing(provider):
     sleeper.fail(Stopped(Stop.TIMED_OUT))
     process = work_to_end(process)
     assert process.completed == 5
-    with pytest.raises(queue.Interrupted):
-        sync.turn(taken, queue.provider_for("site"), sleeper, seconds=None)
+    with Lines() as lines, pytest.raises(queue.Interrupted):
+        sync.turn(taken, queue.provider_for("site"), sleeper, seconds=None, lines=lines)
     assert len(provider.requests) == 5
     assert reloaded(process).completed == 5
 
@@ -345,3 +346,29 @@ def test_another_provider_chosen_meanwhile_gets_the_rest(provider, settings):
     assert process.completed == 30
     assert (process.model, process.notice) == ("peer-large", "provider_changed")
     assert {r.json["model"] for r in provider.requests} == {"peer-small", "peer-large"}
+
+
+def test_several_processes_may_share_a_line(provider):
+    owner = session_for(enqueued(questions(1)))
+    with Lines() as lines:
+        for number in range(3):
+            process = enqueued([asking(f"of process {number}")], inline=owner)
+            assert queue.execute(process.pk, owner, lines=lines).ended
+        assert [thread.name for thread in threading.enumerate()].count("llm-wire") == 1
+        assert provider.connections == 1
+    assert "llm-wire" not in [thread.name for thread in threading.enumerate()]
+
+
+def test_a_line_is_not_used_again_after_trouble_or_for_another_provider(provider, settings):
+    config = queue.provider_for("site")
+    with Lines() as lines:
+        with lines.to(config) as first:
+            pass
+        with pytest.raises(OSError, match="trouble"), lines.to(config) as second:
+            raise OSError("trouble")
+        assert second is first
+        with lines.to(config) as third:
+            assert third is not first
+        settings.LLM = {**settings.LLM, "timeout": 7}
+        with lines.to(queue.provider_for("site")) as fourth:
+            assert fourth is not third

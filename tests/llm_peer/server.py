@@ -52,6 +52,8 @@ class Server:
         self.batches.connect(perform=self.api.perform, ledger=self._book)
         self._control = Control(self)
         self._now = self._most = 0
+        # How many there were so far.
+        self.connections = 0
         self._started = threading.Event()
         self._loop: asyncio.AbstractEventLoop | None = None
         self._stop: asyncio.Event | None = None
@@ -128,6 +130,7 @@ class Server:
         connections: set[asyncio.Task[None]] = set()
 
         def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            self.connections += 1
             task = asyncio.ensure_future(self._connection(reader, writer))
             connections.add(task)
             task.add_done_callback(connections.discard)

@@ -41,6 +41,7 @@ from glossary_site.llm.sessions import Session
 from glossary_site.llm.strategies import execution
 from glossary_site.llm.strategies.asks import Ask, ask_for
 from glossary_site.llm.strategies.books import Heard
+from glossary_site.llm.strategies.lines import Lines
 from glossary_site.llm.tokens import cost_of_nano
 
 # As many are in memory at a time, of whatever number.
@@ -252,18 +253,25 @@ def execute(
     seconds: float | None = None,
     heard: Heard | None = None,
     requests: Iterable[Request] = (),
+    lines: Lines | None = None,
 ) -> Turn:
     """Work on a process in somebody's session, for so long at most. Whoever calls this sees to it
     that a process which has not ended is taken up again. `heard` is told of requests that end, in
     the transaction in which they do; not of those in a batch. `requests` are all of a process that
-    is growing: those that it does not have are put as it gets on."""
-    with traced("execute", process_id) as said:
+    is growing: those that it does not have are put as it gets on. `lines` are the caller's, who has
+    other processes, too, and closes them."""
+    with traced("execute", process_id) as said, Lines() as own:
         process = processes.take(process_id, session)
         if process is None:
             return Turn(ended=True)
         try:
             resume_after = execution.work(
-                process, session, seconds=seconds, heard=heard, requests=requests
+                process,
+                session,
+                seconds=seconds,
+                heard=heard,
+                requests=requests,
+                lines=lines or own,
             )
             turn = _turn(process_id, session, resume_after)
         except Interrupted:

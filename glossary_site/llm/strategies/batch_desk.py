@@ -11,6 +11,7 @@ from glossary_site.llm.querysets import LLMJobQuerySet
 from glossary_site.llm.sessions import Session
 from glossary_site.llm.strategies.asks import Ask
 from glossary_site.llm.strategies.batch_api import BatchApi, Later
+from glossary_site.llm.strategies.lines import Lines
 from glossary_site.llm.strategies.sync import Sending, nothing
 
 
@@ -34,6 +35,7 @@ class Desk:
         if not asks:
             return
         sending = Sending(process, self.config, self.session, source=nothing, asks=asks)
-        sending.run()
+        with Lines() as lines, lines.to(self.config) as wire:
+            sending.run(wire)
         if sending.stopped_early:
             raise Later("it does not take single requests now")

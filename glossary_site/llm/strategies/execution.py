@@ -12,6 +12,7 @@ from glossary_site.llm.strategies import batch, internal, sync
 from glossary_site.llm.strategies.batch_api import NoBatches
 from glossary_site.llm.strategies.books import Heard
 from glossary_site.llm.strategies.growth import grow_up
+from glossary_site.llm.strategies.lines import Lines
 from glossary_site.outbound.errors import UrlRefused
 from glossary_site.secrets import SecretUnreadable
 
@@ -23,6 +24,7 @@ def work(
     seconds: float | None,
     heard: Heard | None = None,
     requests: Iterable[Request] = (),
+    lines: Lines,
 ) -> float:
     """One turn; after how many seconds it wants another, if it has not ended."""
     if process.provider_kind == ProviderKind.BUILTIN:
@@ -49,7 +51,15 @@ def work(
             except NoBatches:
                 dialects.learn_no_batches(config)
                 process = _fall_back(process, session)
-        return sync.turn(process, config, session, seconds=seconds, heard=heard, requests=requests)
+        return sync.turn(
+            process,
+            config,
+            session,
+            seconds=seconds,
+            heard=heard,
+            requests=requests,
+            lines=lines,
+        )
     except (SecretUnreadable, UrlRefused) as error:
         # Nobody can be asked with this configuration.
         with session.atomic():

@@ -26,6 +26,7 @@ from glossary_site.llm.sessions import Session
 from glossary_site.llm.strategies.asks import Answer, Ask, Done, Failed, first_ask, follow
 from glossary_site.llm.strategies.books import Heard, Page, page_of
 from glossary_site.llm.strategies.growth import Growth
+from glossary_site.llm.strategies.lines import Lines
 from glossary_site.llm.strategies.wire import Outcome, Wire
 
 # How soon a cancelled session is noticed.
@@ -117,8 +118,7 @@ class Sending:
         # The server wants to be left alone for so many seconds.
         self.later: float | None = None
 
-    def run(self) -> None:
-        wire = Wire(self._config, dialects.speech_for(self._config))
+    def run(self, wire: Wire) -> None:
         try:
             self._think(wire)
             self._turn(wire, [])
@@ -149,8 +149,6 @@ class Sending:
                     connection.close_if_unusable_or_obsolete()
                 self._keep_last_answers(wire)
             raise
-        finally:
-            wire.close()
 
     def _think(self, wire: Wire) -> None:
         """Write further requests: as many as can go out at once, and more while nobody answers. All
@@ -160,6 +158,7 @@ class Sending:
             if not self._stopping and self._has_enough(wire):
                 break
             self._session.check()
+            wire.let_go()
             growth.think()
 
     def _has_enough(self, wire: Wire) -> bool:
@@ -355,6 +354,7 @@ def turn(
     seconds: float | None,
     heard: Heard | None = None,
     requests: Iterable[Request] = (),
+    lines: Lines,
 ) -> float:
     growth = Growth(process, config, requests) if process.growing else None
     pending = Pending(process.pk)
@@ -371,5 +371,6 @@ def turn(
         heard=heard,
         growth=growth,
     )
-    sending.run()
+    with lines.to(config) as wire:
+        sending.run(wire)
     return sending.later or 0.0

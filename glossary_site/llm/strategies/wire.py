@@ -57,6 +57,8 @@ MOMENT_SECONDS = 0.025
 # lets go of it with every read and write: at the usual five milliseconds a call would wait for it
 # longer than for anything but the answer.
 INTERPRETER_SECONDS = 0.0005
+# What it takes to send a call, with the connection that it may need.
+SENDING_SECONDS = 0.003
 
 # What is asked, and what comes back.
 A = TypeVar("A")
@@ -97,14 +99,20 @@ class Line(Generic[A, R]):
         # Until when nobody calls, and how often in a row we were told so.
         self._quiet_until = 0.0
         self._told = 0
-        self._proved = time.monotonic()
+        self._proved = self._under_way = time.monotonic()
         sys.setswitchinterval(min(INTERPRETER_SECONDS, sys.getswitchinterval()))
         self._thread = threading.Thread(target=in_context(self._run), name="llm-wire", daemon=True)
         self._thread.start()
 
     def send(self, asks: Iterable[A]) -> None:
-        for ask in asks:
+        for count, ask in enumerate(asks, 1):
             self._loop.call_soon_threadsafe(self._begin, ask)
+            self._under_way = time.monotonic() + count * SENDING_SECONDS
+
+    def let_go(self) -> None:
+        """Keep still until what was handed over is on its way: whoever computes meanwhile makes
+        every call wait for the interpreter a dozen times."""
+        time.sleep(max(0.0, self._under_way - time.monotonic()))
 
     def collect(self, seconds: float, *, together: int = 1) -> list[Outcome[A, R]]:
         """Everything that has come, waiting so long for the first, and then a moment for those that
