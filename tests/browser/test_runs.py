@@ -43,7 +43,7 @@ def test_from_documents_to_published_entries_and_back(visit, olive, project):
     page.get_by_label("Filter the log").fill("complete")
     expect(page.locator(".log-line")).to_have_count(1)
     page.get_by_role("link", name=re.compile("^Refined")).click()
-    pilot_boat = page.locator("tr", has_text="pilot boat").first
+    pilot_boat = page.locator("tr", has=page.locator("td.entry-term strong", has_text="pilot boat"))
     expect(pilot_boat).to_contain_text("a small vessel that brings a pilot")
     pilot_boat.locator("summary").click()
     pilot_boat.get_by_role("link", name=re.compile(r"harbour\.md")).click()
