@@ -147,6 +147,15 @@ def test_a_server_that_is_away_is_waited_for_without_a_worker(provider, settings
     assert (process.status, process.completed) == (ProcessStatus.COMPLETED, 30)
 
 
+def test_one_that_fails_before_anybody_is_answered_is_no_outage(provider, settings):
+    settings.LLM_ATTEMPTS = 1
+    provider.faults.add("server_error", match="question 2")
+    provider.faults.add("slow", delay=0.3)
+    process = work(enqueued(questions(12)))
+    assert (process.status, process.completed, process.failed) == (ProcessStatus.COMPLETED, 11, 1)
+    assert len(provider.requests) == 12
+
+
 def test_a_server_that_stays_away_is_given_up(provider, settings):
     settings.LLM_ATTEMPTS = 1
     provider.faults.add("unavailable")

@@ -112,6 +112,8 @@ class Sending:
         # The source has nothing more.
         self._dry = False
         self._heard = False
+        # What came to nothing before anybody was answered, with who waited for it.
+        self._doubtful: list[tuple[Arrival, list[Ask]]] = []
         self._away = ""
         self._general_failures = 0
         self._last_error = ""
@@ -187,6 +189,7 @@ class Sending:
         with page_of(self._process, self._session, heard=self._hearer) as page:
             for outcome in outcomes:
                 self._take_in(outcome, page)
+            self._settle_doubts(page)
             self._grow(page)
             sending = self._take_out(page)
             if self._whole and self._complete:
@@ -228,7 +231,8 @@ class Sending:
     @property
     def _is_held_back(self) -> bool:
         """Nothing new goes out for now."""
-        return self._stopping or sum(map(len, self._followers.values())) > MOST_FOLLOWERS
+        followers = sum(map(len, self._followers.values()))
+        return self._stopping or bool(self._doubtful) or followers > MOST_FOLLOWERS
 
     @property
     def _hopeless(self) -> bool:
@@ -250,22 +254,32 @@ class Sending:
             self._follow(ask, outcome.answer, page, served=False)
             for follower in followers:
                 self._follow(follower, outcome.answer, page, served=True)
-        elif self._is_outage(outcome):
-            self._away = outcome.error
-            pause = OUTAGE_SECONDS * OUTAGE_GROWTH ** (page.process.stalls - 1)
-            self.later = max(pause, self.later or 0.0)
-            page.unsent(ask)
+        elif self._whole and outcome.passing and outcome.general and not self._heard:
+            self._doubtful.append((outcome, followers))
         else:
             self._general_failures = self._general_failures + 1 if outcome.general else 0
-            self._last_error = outcome.error
-            page.no_answer(ask, outcome.error)
-            for each in (ask, *followers):
-                page.failed(each.job_id, outcome.error, key=each.request.key)
+            self._fail(outcome, followers, page)
 
-    def _is_outage(self, outcome: Arrival) -> bool:
-        """Nobody was answered in this turn, for a reason that may pass: the server is away, and
-        that is no fault of the request."""
-        return self._whole and outcome.passing and outcome.general and not self._heard
+    def _settle_doubts(self, page: Page) -> None:
+        """Nobody is answered in this turn, for a reason that may pass: the server is away, and that
+        is no fault of the request. But not before all who were asked with it have been heard."""
+        if not self._doubtful or (self._out and not self._heard):
+            return
+        for outcome, followers in self._doubtful:
+            if self._heard:
+                self._fail(outcome, followers, page)
+            else:
+                self._away = outcome.error
+                pause = OUTAGE_SECONDS * OUTAGE_GROWTH ** (page.process.stalls - 1)
+                self.later = max(pause, self.later or 0.0)
+                page.unsent(outcome.ask)
+        self._doubtful = []
+
+    def _fail(self, outcome: Arrival, followers: list[Ask], page: Page) -> None:
+        self._last_error = outcome.error
+        page.no_answer(outcome.ask, outcome.error)
+        for each in (outcome.ask, *followers):
+            page.failed(each.job_id, outcome.error, key=each.request.key)
 
     def _follow(self, ask: Ask, answer: Answer, page: Page, *, served: bool) -> None:
         step = follow(ask, answer, self._config, served=served)
