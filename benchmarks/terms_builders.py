@@ -13,7 +13,6 @@ from benchmarks.terms_sources import (
     asciidoc,
     docbook,
     glossary_directive,
-    hugo,
     mdn,
     rst,
     rst_inline,
@@ -44,7 +43,7 @@ def page_a_term(documents: str, glossary: str, but: str = NOTHING) -> Build:
         pages = files.names(glossary, r"glossary/_?index\.md$")
         terms = [_front_title(files.text(name)) for name in pages]
         names = files.names(documents, f"{but}|{glossary}")
-        return [mdn(hugo(files.text(name))) for name in names], terms
+        return [mdn(files.text(name)) for name in names], terms
 
     return build
 

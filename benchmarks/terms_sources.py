@@ -54,23 +54,14 @@ def _git(folder: Path, *arguments: str) -> str:
     return done.stdout.decode(errors="replace")
 
 
-def hugo(text: str) -> str:
-    """What a short code shows of a term."""
-
-    def shown(code: re.Match[str]) -> str:
-        given = dict(re.findall(r"(\w+)=[\"']([^\"']*)[\"']", code[0]))
-        return given.get("text") or given.get("term_id", "").replace("-", " ")
-
-    return re.sub(r"\{\{<\s*glossary_tooltip.*?>\}\}", shown, text, flags=re.DOTALL)
-
-
 def mdn(text: str) -> str:
-    """What a macro shows: its last argument, as code unless it is a term."""
+    """What a macro shows: its last argument, as code. Those of terms are left to the engine."""
 
     def shown(macro: re.Match[str]) -> str:
+        if macro[1].lower() == "glossary":
+            return macro[0]
         given = [one or other for one, other in re.findall(r"\"([^\"]*)\"|'([^']*)'", macro[2])]
-        last = given[-1] if given else ""
-        return last if macro[1].lower() == "glossary" else f"`{last}`"
+        return f"`{given[-1] if given else ''}`"
 
     return re.sub(r"\{\{\s*(\w+)\((.*?)\)\s*\}\}", shown, text)
 
@@ -82,8 +73,9 @@ def rst(text: str) -> str:
 def rst_inline(text: str) -> str:
     """The roles of a translated string, where there is no whole file to convert."""
     text = re.sub(r"``([^`]+)``", r"`\1`", text)
+    text = re.sub(r":term:`!?([^`<]+?)\s*(?:<[^`>]*>)?`", r"[\1](term:)", text)
     text = re.sub(r":[\w:+-]+:`([^`<]+?)\s*<[^`>]*>`", r"\1", text)
-    text = re.sub(r":(?:term|ref|doc|dfn|abbr|program|pep|rfc):`!?([^`]+)`", r"\1", text)
+    text = re.sub(r":(?:ref|doc|dfn|abbr|program|pep|rfc):`!?([^`]+)`", r"\1", text)
     text = re.sub(r":[\w:+-]+:`[!~]?([^`]+)`", r"`\1`", text)
     text = re.sub(r"`([^`<]+?)\s*<[^`>]*>`_+", r"\1", text)
     return text.replace("\\ ", "")
@@ -105,7 +97,10 @@ def docbook(text: str) -> str:
         "literal|function|command|filename|varname|option|structfield|structname|type|symbol|envar"
     )
     text = re.sub(rf"<(?:{code}|replaceable|parameter)\b[^>]*>([^<]*)</\w+>", r"`\1`", text)
-    text = re.sub(r"<(?:firstterm|emphasis)[^>]*>([^<]*)</\w+>", r"*\1*", text)
+    text = re.sub(r"<emphasis[^>]*>([^<]*)</\w+>", r"*\1*", text)
+    # As our converter makes them of the pages that are made of these.
+    text = re.sub(r"<firstterm[^>]*>([^<\[\]]*)</\w+>", r"[\1](term:new)", text)
+    text = re.sub(r"<glossterm[^>]*>([^<\[\]]*)</\w+>", r"[\1](term:)", text)
     text = re.sub(r"<title>(.*?)</title>", _heading, text, flags=re.DOTALL)
     blocks = r"</?(?:para|listitem|varlistentry|entry|row|sect\d|chapter|note|term)\b[^>]*>"
     text = re.sub(r"<[^>]+>", "", re.sub(blocks, "\n\n", text))

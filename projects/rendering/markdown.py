@@ -20,6 +20,7 @@ from projects.rendering.clean import FOOTNOTE, Cleaner
 from projects.rendering.links import Resolve, fragment, is_relative, nowhere
 from projects.rendering.parser import PARSER, Sheet, plain_text
 from projects.rendering.passage import MARK, Passage, mark
+from projects.terms.links import NEW_TERM_LINK, TERM_LINK
 
 MAX_SLUG = 200
 ALIGNMENT = re.compile(r"text-align:\s*(left|center|right)")
@@ -198,6 +199,8 @@ def _mark_links(tokens: Sequence[Token], urls: Mapping[str, str]) -> None:
                 token.attrs["href"] = fragment(href)
             elif href in urls:
                 token.attrs["href"] = urls[href]
+            elif href in (TERM_LINK, NEW_TERM_LINK):
+                token.tag, token.attrs = "span", {}
             elif is_relative(href):
                 token.tag = "span"
                 token.attrs = {"class": "missing-link", "title": missing % {"link": href}}

@@ -9,6 +9,7 @@ from markdownify import BACKSLASH, MarkdownConverter
 
 from projects.intake.convert.escape import escape_inline, escape_start
 from projects.intake.convert.tables import as_pipes
+from projects.terms.links import NEW_TERM_LINK
 
 WHITE = re.compile(r"\s+")
 UNSAFE_LINK = re.compile(r"\s*(?:javascript|vbscript|data):", re.IGNORECASE)
@@ -22,6 +23,9 @@ INLINE_NAMES = (
     "a abbr b bdi bdo cite code data del dfn em font i img ins kbd mark q rb ruby "
     "s samp small span strike strong sub sup time tt u var wbr"
 )
+# As DocBook has them.
+TERM_CLASSES = frozenset(["firstterm", "glossterm"])
+NO_TERMS = HEADINGS | {"a", "_noformat"}
 INLINE = frozenset(INLINE_NAMES.split())
 NOT_A_LANGUAGE = frozenset(["default", "none", "text", "plaintext", "source", "notranslate"])
 
@@ -73,7 +77,17 @@ class Markdown(Base):
         return self._emphasis("**", text, parent_tags)
 
     def convert_em(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        if TERM_CLASSES & set(el.get_attribute_list("class")):
+            return self.convert_dfn(el, text, parent_tags)
         return self._emphasis("*", text, parent_tags)
+
+    def convert_dfn(self, el: Tag, text: str, parent_tags: set[str]) -> str:
+        """A term that is introduced; a link that it is the text of says more."""
+        inner = text.strip()
+        if not inner or "[" in inner or parent_tags & NO_TERMS:
+            return text
+        before = text[: len(text) - len(text.lstrip())]
+        return f"{before}[{inner}]({NEW_TERM_LINK}){text[len(text.rstrip()) :]}"
 
     convert_strong = convert_b
     convert_i = convert_em

@@ -13,6 +13,7 @@ from docutils.parsers.rst import Directive, Parser, directives, roles
 from docutils.parsers.rst.languages import en
 
 from projects.intake.convert import rst_directives as meaning
+from projects.terms.links import TERM_LINK
 
 DIRECTIVE_NAME = re.compile(r"\.\. +(?:\|[^|\n]+\| +)?([\w:.+-]+?) ?::(?=\s|$)", re.MULTILINE)
 ROLE_NAME = re.compile(r":([A-Za-z][\w:.+-]*):`|`:([A-Za-z][\w:.+-]*):")
@@ -63,8 +64,7 @@ def prepare(source: str) -> None:
             directives.register_directive(name, _directive_for(name))
     for name in {(before or after).lower() for before, after in ROLE_NAME.findall(source)}:
         if roles.role(name, english, 0, document.reporter)[0] is None:
-            role: Any = _code if _last(name) in CODE_ROLES.split() else _text
-            roles.register_local_role(name, role)
+            roles.register_local_role(name, _role_for(_last(name)))
 
 
 def _last(name: str) -> str:
@@ -73,6 +73,18 @@ def _last(name: str) -> str:
 
 def _directive_for(name: str) -> type[Directive]:
     return meaning.Described if _last(name) in OBJECTS.split() else meaning.Kept
+
+
+def _role_for(name: str) -> Any:
+    if name == "term":
+        return _term
+    return _code if name in CODE_ROLES.split() else _text
+
+
+def _term(name: str, rawtext: str, text: str, *context: Any, **more: Any) -> Answer:
+    """A link to wherever terms are explained: what the author calls a term is worth keeping."""
+    shown = meaning.shown_title(utils.unescape(text))
+    return [nodes.reference(rawtext, shown, refuri=TERM_LINK)], []
 
 
 def _text(name: str, rawtext: str, text: str, *context: Any, **more: Any) -> Answer:

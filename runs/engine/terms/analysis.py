@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from runs.engine.terms.abbreviations import Pair, pairs_in
-from runs.engine.terms.contexts import context_marks
+from runs.engine.terms.contexts import CALLED, context_marks
 from runs.engine.terms.english import english_phrases
 from runs.engine.terms.japanese import japanese_phrases
 from runs.engine.terms.markup import Block, Kind, Mark, blocks_of
@@ -19,7 +19,7 @@ from runs.engine.terms.phrases import Phrase, Sort, Word
 from runs.engine.terms.scripts import has_japanese, is_japanese_text
 
 # Whoever keeps analyses throws away those of another version.
-ANALYSIS_VERSION = 3
+ANALYSIS_VERSION = 4
 
 # What a text says of a part of a phrase besides its words: the marks, and the kinds of block that
 # it is all of. One letter each, as stored.
@@ -30,6 +30,8 @@ _MARKS = {
     Mark.LEAD: "l",
     Mark.QUOTED: "q",
     Mark.LINK: "k",
+    Mark.REFERENCE: "g",
+    Mark.NAMED: CALLED,
 }
 _KINDS = {Kind.TITLE: "T", Kind.HEADING: "h", Kind.FIRST_CELL: "f", Kind.DEFINED: "d"}
 # What may stand around a term inside its mark.
@@ -163,11 +165,13 @@ _MOST_MARKED = 40
 def _marked_otherwise(block: Block, found: Sequence[Phrase]) -> Iterator[tuple[str, Word, int]]:
     """What is marked as a term and is no noun phrase: "in-tree", "to fork", 見える化."""
     spans = [
-        (span.start, span.end) for span in block.spans if span.mark not in (Mark.QUOTED, Mark.LINK)
+        (span.start, span.end, span.mark is Mark.REFERENCE)
+        for span in block.spans
+        if span.mark not in (Mark.QUOTED, Mark.LINK)
     ]
     if block.kind in (Kind.FIRST_CELL, Kind.DEFINED):
-        spans.append((0, len(block.text)))
-    for start, end in dict.fromkeys(spans):
+        spans.append((0, len(block.text), False))
+    for start, end, is_term in dict.fromkeys(spans):
         text = _ARTICLE.sub("", block.text[start:end].strip(_AROUND))
         if not text or len(text) > _MOST_MARKED or not any(map(str.isalpha, text)):
             continue
@@ -175,7 +179,7 @@ def _marked_otherwise(block: Block, found: Sequence[Phrase]) -> Iterator[tuple[s
         if any(phrase.place <= place and place + len(text) <= phrase.end for phrase in found):
             continue
         language = "ja" if has_japanese(text) else "en"
-        if _may_be_name(text, language):
+        if is_term or _may_be_name(text, language):
             yield language, Word(text, Sort.OTHER), place
 
 

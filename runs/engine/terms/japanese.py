@@ -86,6 +86,8 @@ def _goes_on(before: _Unit, joint: str, unit: _Unit) -> bool:
 
 def _closed(run: list[tuple[Word, int]], end: int) -> Iterator[Phrase]:
     """The run without what can stand neither first nor last."""
+    if _begins_with_number_in_words(run):
+        run = [(Word(run[0][0].surface, Sort.PREFIX), run[0][1]), *run[1:]]
     while run and (run[0][0].sort in _NOT_FIRST or _is_empty(run[0][0])):
         run = run[1:]
         if run:
@@ -98,6 +100,12 @@ def _closed(run: list[tuple[Word, int]], end: int) -> Iterator[Phrase]:
         places = tuple(place for _word, place in run)
         words = tuple(word for word, _place in run)
         yield Phrase(words, places[0], places, end, "ja")
+
+
+def _begins_with_number_in_words(run: list[tuple[Word, int]]) -> bool:
+    """二要素認証, ゼロ知識証明; not 三人, nor 3要素."""
+    sorts = [word.sort for word, _place in run[:2]]
+    return sorts == [Sort.NUMBER, Sort.NOUN] and not run[0][0].surface.isascii()
 
 
 def _is_empty(word: Word) -> bool:

@@ -14,6 +14,8 @@ from enum import Enum
 from html import unescape
 
 from projects import front_matter
+from projects.terms.links import NEW_TERM_LINK
+from runs.engine.terms import references
 
 
 class Kind(Enum):
@@ -39,6 +41,10 @@ class Mark(Enum):
     QUOTED = "quoted"
     # The text of a link: what another page is about.
     LINK = "link"
+    # What the author refers to a glossary for.
+    REFERENCE = "reference"
+    # A term where it is introduced.
+    NAMED = "named"
 
 
 @dataclass(frozen=True)
@@ -68,10 +74,12 @@ _ON = {
     Mark.CODE: "\ue002",
     Mark.QUOTED: "\ue003",
     Mark.LINK: "\ue006",
+    Mark.REFERENCE: "\ue007",
+    Mark.NAMED: "\ue008",
 }
 _OFF = "\ue004"
 _MARK_OF = {sign: mark for mark, sign in _ON.items()}
-_SIGNS = re.compile("[\ue000-\ue004\ue006]")
+_SIGNS = re.compile("[\ue000-\ue004\ue006-\ue008]")
 # In place of what is no text: a phrase must not run through it.
 BARRIER = "\ue005"
 
@@ -106,7 +114,7 @@ _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 _CODE_WORD = re.compile(r"[^\W\d_][^\W_]*(?:[- ][^\W_]+){0,2}")
 _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])")
 _FOOTNOTE = re.compile(r"\[\^[^\]]+\]:?")
-_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\((?:[^()]|\([^()]*\))*\)|\[[^\]]*\])")
+_LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\(((?:[^()]|\([^()]*\))*)\)|\[[^\]]*\])")
 _ADDRESS = re.compile(
     r"<?\b(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)[^\s<>「」、。）]*>?|[\w.+-]+@[\w-]+\.[\w.-]*\w",
     re.IGNORECASE,
@@ -142,7 +150,8 @@ def blocks_of(text: str) -> Iterator[Block]:
     if title:
         lines = (number for number, line in enumerate(first_lines, 1) if title in line)
         yield from _block(Kind.TITLE, [(next(lines, 1), title)])
-    text = _MODULES.sub(_blank, _COMMENT.sub(_blank, text.lstrip("\ufeff")))
+    text = references.marked(text.lstrip("\ufeff"), _referred)
+    text = _MODULES.sub(_blank, _COMMENT.sub(_blank, text))
     is_titled = bool(title)
     for block in _Reader(text.split("\n")).blocks():
         if block.kind is Kind.HEADING and not is_titled:
@@ -367,7 +376,15 @@ def _code(match: re.Match[str]) -> str:
 def _link(match: re.Match[str]) -> str:
     # The address may be broken over lines; the text keeps its own breaks.
     breaks = "\n" * (match[0].count("\n") - match[1].count("\n"))
-    return _ON[Mark.LINK] + match[1] + _OFF + breaks
+    if match[2] and references.ENTRY.search(match[2]):
+        return _referred(match[1]) + breaks
+    return _ON[Mark.NAMED if match[2] == NEW_TERM_LINK else Mark.LINK] + match[1] + _OFF + breaks
+
+
+def _referred(text: str) -> str:
+    """Of "Continuous Integration (CI)" the long form; the other is found beside it."""
+    name = re.split(r"\s*[(（]", text, maxsplit=1)[0] or text
+    return _ON[Mark.REFERENCE] + name + _OFF + text[len(name) :]
 
 
 def _quoted(match: re.Match[str]) -> str:

@@ -17,7 +17,7 @@ from runs.pipeline.data import MOST_OCCURRENCES, Candidate, Occurrence, TermList
 COMMON_NOUN = str(Category.COMMON_NOUN)
 _MOST_VARIANTS = 20
 # A mark that an author gives to terms, not to whatever matters.
-_TERM_MARKS = ("s", "d", "f", "l", "T", "n")
+_TERM_MARKS = ("s", "d", "f", "l", "T", "n", "g")
 
 
 def rank(

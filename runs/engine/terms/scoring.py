@@ -49,6 +49,8 @@ WEIGHTS = {
     "number": -1.216,
     "strong": 0.24,
     "first_cell": 0.25,
+    # An author who refers to a glossary says that this is a term: before all else.
+    "referred": 6.0,
     # Not fitted: the glossaries, whose terms are marked so, were taken out of those texts.
     "defined": 0.6,
     "lead": 0.1,
@@ -107,6 +109,7 @@ def features_of(candidate: Found, corpus: Corpus, *, is_paired: bool) -> dict[st
         "number": float(any(letter.isdigit() for letter in text)),
         "strong": math.log1p(marks["s"]),
         "first_cell": math.log1p(marks["f"]),
+        "referred": math.log1p(marks["g"]),
         "defined": math.log1p(marks["d"]),
         "lead": math.log1p(marks["l"]),
     }

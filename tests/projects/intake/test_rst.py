@@ -68,7 +68,7 @@ def test_a_glossary_becomes_definitions():
 """
     )
     assert text == (
-        "API, エーピーアイ\n:   An *interface*, see SDK.\n\n    Second paragraph.\n\n"
+        "API, エーピーアイ\n:   An *interface*, see [SDK](term:).\n\n    Second paragraph.\n\n"
         "SDK\n:   A kit.\n"
     )
 
@@ -78,7 +78,9 @@ def test_sphinx_roles_keep_their_text():
         "See :ref:`label`, :ref:`Title <label>`, :doc:`/guide`, :term:`用語`, "
         ":py:func:`~os.path.join`, :class:`!Thing`, :custom-role:`words` and |version|.\n"
     )
-    assert text == ("See label, Title, /guide, 用語, `join`, `Thing`, words and version.\n")
+    assert text == (
+        "See label, Title, /guide, [用語](term:), `join`, `Thing`, words and version.\n"
+    )
 
 
 def test_sphinx_directives_keep_their_text():

@@ -329,3 +329,10 @@ def test_occurrences_are_of_all_documents_and_not_too_many() -> None:
 def test_nothing_gives_nothing() -> None:
     assert ranked() == []
     assert ranked("", "   \n\n", "```\ncode\n") == []
+
+
+def test_a_number_in_words_may_begin_a_japanese_term():
+    text = "ゼロ知識証明と二要素認証を使う。二要素認証とゼロ知識証明は別である。三人で使う。三人が待つ。"
+    found = keys(ranked(text))
+    assert {key_of("ゼロ知識証明"), key_of("二要素認証")} <= found
+    assert not any(key.startswith("三") for key in found)
