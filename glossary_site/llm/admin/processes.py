@@ -68,6 +68,7 @@ class LLMProcessAdmin(ForOperators, ReadOnlyAdmin):
         "strategy",
         "model",
         "total",
+        "growing",
         "completed",
         "failed",
         "served",
