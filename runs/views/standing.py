@@ -51,7 +51,6 @@ def standing_of(project: Project) -> Standing:
     done = _newest_steps(project)
     terms_run, entries_run = _run(done, Step.EXTRACT), _run(done, Step.GENERATE)
     review_run, refined_run = _run(done, Step.REVIEW), _run(done, Step.REFINE)
-    newer_terms = bool(entries_run) and terms_run > entries_run
     newer_entries = bool(review_run) and entries_run > review_run
     newer_review = bool(refined_run) and review_run > refined_run
     entries = ProvisionalEntry.objects.filter(run=entries_run).count()
@@ -83,7 +82,7 @@ def standing_of(project: Project) -> Standing:
             otherwise=pgettext("stage", "not yet"),
             url=_table(project, entries_run, "provisional"),
             made_at=_made_at(done, Step.GENERATE),
-            stale=_("terms found anew since") if newer_terms else "",
+            stale=_terms_since(project, done) if entries_run else "",
             scope=Scope.GENERATE,
             action=_("Write definitions"),
         ),
@@ -166,6 +165,15 @@ def _changed_since(project: Project, run_id: int) -> str:
         "%(n)d changed since the last run", "%(n)d changed since the last run", changed
     )
     return words % {"n": changed} if changed else ""
+
+
+def _terms_since(project: Project, done: dict[str, RunStep]) -> str:
+    """What has become of the terms since their definitions were written."""
+    written = done[Step.GENERATE]
+    if _run(done, Step.EXTRACT) > written.run_id:
+        return _("terms found anew since")
+    changed = project.terms.filter(updated_at__gt=written.started_at)
+    return _("terms changed since") if changed.exists() else ""
 
 
 def _published(project: Project, newest: int) -> tuple[Stage, Run | None]:
