@@ -1,7 +1,7 @@
 """Terms that mean the same. A group has a primary, under whose name the entry stands, and at least
 one other; a term is in one group at most."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db import transaction
 from django.utils import timezone
@@ -91,6 +91,18 @@ def dissolve(*, group: SynonymGroup, actor: Actor) -> None:
     _put(members, None)
     row.delete()
     tell(row.project, actor, "ungrouped", [member.text for member in members])
+
+
+@transaction.atomic
+def undo_group(*, project: Project, number: int, ids: Collection[int], actor: Actor) -> int:
+    """Dissolve a group that is still of these terms; how many they were. What somebody has made of
+    it since stays."""
+    lock_project(project)
+    row = SynonymGroup.objects.filter(project=project, pk=number).first()
+    if row is None or {*row.terms.values_list("pk", flat=True)} != {*ids}:
+        return 0
+    dissolve(group=row, actor=actor)
+    return len(ids)
 
 
 @transaction.atomic
