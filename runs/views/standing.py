@@ -60,6 +60,8 @@ def standing_of(project: Project) -> Standing:
     )
     last_read = max((step.run_id for step in done.values()), default=0)
     documents = _documents(project, last_read)
+    # A run that was stopped has read documents, and found no terms in them.
+    unread = documents.stale if terms_run == last_read else _changed_since(project, terms_run)
     stages = [
         documents,
         Stage(
@@ -70,7 +72,7 @@ def standing_of(project: Project) -> Standing:
             otherwise=pgettext("stage", "not yet"),
             url=reverse("project-terms", args=[project.pk]),
             made_at=_made_at(done, Step.EXTRACT),
-            stale=_("documents changed since") if terms_run and documents.stale else "",
+            stale=_("documents changed since") if terms_run and unread else "",
             scope=Scope.EXTRACT,
             action=_("Find terms"),
         ),

@@ -111,6 +111,11 @@ class TestPipeline:
         found = stages(editing, tide_project)
         assert found["documents"].stage.stale == "3 changed since the last run"
         assert found["terms"].stage.stale == "documents changed since"
+        # One that was stopped has read them, and done no more.
+        make_run(tide_project, status=Status.CANCELLED, done=1)
+        found = stages(editing, tide_project)
+        assert found["documents"].stage.stale == ""
+        assert found["terms"].stage.stale == "documents changed since"
 
     def test_a_later_step_alone_makes_those_after_it_old(self, editing, tide_project):
         make_run(tide_project)
