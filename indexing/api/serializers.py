@@ -8,7 +8,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from glossary_site.api.fields import Text
+from glossary_site.api.fields import Choice, Text
 from indexing.choices import Freshness, IndexStatus, Mode
 from indexing.models import IndexRequest, Section
 from indexing.paths import MOST_PATTERNS
@@ -55,7 +55,7 @@ class SearchQuerySerializer(serializers.Serializer[Any]):
         help_text='Words; "a phrase"; word* for what begins so; -word for what must not be there. '
         f"Only the first {QUERY_CHARACTERS} characters count.",
     )
-    mode = serializers.ChoiceField(
+    mode = Choice(
         choices=Mode.choices, default=Mode.HYBRID, help_text="By words, by meaning, or by both."
     )
     limit = serializers.IntegerField(
@@ -76,7 +76,7 @@ class SearchQuerySerializer(serializers.Serializer[Any]):
         help_text="Only documents whose path matches one of these, written as in .gitignore."
     )
     exclude_path = Patterns(help_text="No documents whose path matches one of these.")
-    index_status = serializers.ChoiceField(
+    index_status = Choice(
         choices=Freshness.choices,
         default=Freshness.ALL,
         help_text="`latest_only` leaves out documents that are being indexed anew; "

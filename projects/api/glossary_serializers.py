@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from glossary_site.api.fields import Text
+from glossary_site.api.fields import Choice, Text
 from glossary_site.api.views import BIGGEST_ID
 from projects.exports.published import FORMATS
 from projects.models import EntryRevision, GlossaryEntry
@@ -142,7 +142,7 @@ class VersionQuerySerializer(serializers.Serializer[Any]):
 
 
 class UnlockSerializer(serializers.Serializer[Any]):
-    field = serializers.ChoiceField(choices=list(GlossaryEntry.FIELDS))
+    field = Choice(choices=list(GlossaryEntry.FIELDS))
 
 
 class RevisionSerializer(serializers.ModelSerializer[EntryRevision]):
@@ -200,7 +200,7 @@ class BatchUndoneSerializer(serializers.Serializer[Any]):
 
 
 class ExportQuerySerializer(serializers.Serializer[Any]):
-    format = serializers.ChoiceField(
+    format = Choice(
         choices=list(FORMATS),
         required=False,
         help_text="Else what the Accept header names; else JSON.",

@@ -7,7 +7,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 from rest_framework.status import HTTP_204_NO_CONTENT
 
-from glossary_site.api.fields import Text
+from glossary_site.api.fields import Choice, Text
 from glossary_site.api.schema import operation
 from glossary_site.llm.choices import ProviderKind, Strategy
 from glossary_site.llm.connection import Outcome, test_connection
@@ -50,7 +50,7 @@ def price(**options: Any) -> serializers.DecimalField:
 class LlmWriteSerializer(serializers.Serializer[Provider]):
     """A provider as it should be. What is not sent gets its default; the key alone stays."""
 
-    kind = serializers.ChoiceField(choices=ProviderKind.choices)
+    kind = Choice(choices=ProviderKind.choices)
     base_url = Text(
         max_length=URL_LENGTH,
         allow_blank=True,
@@ -64,7 +64,7 @@ class LlmWriteSerializer(serializers.Serializer[Provider]):
         help_text="Put behind every address, such as `api-version=…` for Azure.",
     )
     model = Text(max_length=MODEL_LENGTH, allow_blank=True, required=False)
-    bulk_strategy = serializers.ChoiceField(choices=Strategy.choices, required=False)
+    bulk_strategy = Choice(choices=Strategy.choices, required=False)
     concurrency = serializers.IntegerField(min_value=1, max_value=MAX_CONCURRENCY, required=False)
     request_timeout = serializers.IntegerField(
         min_value=1, max_value=MAX_SECONDS, required=False, help_text="Seconds for one answer."

@@ -6,7 +6,7 @@ from django.conf import settings
 from rest_framework import serializers
 from rest_framework.fields import Field
 
-from glossary_site.api.fields import Text
+from glossary_site.api.fields import Choice, Text
 from glossary_site.api.views import BIGGEST_ID
 from glossary_site.live.reading import PAGE
 from glossary_site.people.models import USERNAME_LENGTH, User
@@ -51,7 +51,7 @@ class ProjectSerializer(serializers.ModelSerializer[Project]):
 class ProjectWriteSerializer(serializers.Serializer[Project]):
     name = Text(max_length=NAME_LENGTH)
     description = Text(max_length=DESCRIPTION_LENGTH, allow_blank=True, required=False)
-    language = serializers.ChoiceField(
+    language = Choice(
         choices=Language.choices, required=False, help_text="Its main language; English if absent."
     )
 
@@ -73,7 +73,7 @@ class MemberSerializer(serializers.ModelSerializer[Membership]):
 
 
 class MemberChangeSerializer(serializers.Serializer[Membership]):
-    role = serializers.ChoiceField(choices=Role.choices)
+    role = Choice(choices=Role.choices)
 
 
 class MemberAddSerializer(MemberChangeSerializer):

@@ -4,7 +4,7 @@ from typing import Any
 
 from rest_framework import serializers
 
-from glossary_site.api.fields import Text
+from glossary_site.api.fields import Choice, Text
 from glossary_site.api.views import BIGGEST_ID
 from projects.categories import CategoryInfo
 from projects.choices import TermStatus
@@ -79,7 +79,7 @@ class TermChangeSerializer(serializers.Serializer[Term]):
         help_text="A key of `term-categories`; empty for none.",
     )
     notes = Text(max_length=NOTES_LENGTH, allow_blank=True, required=False)
-    status = serializers.ChoiceField(
+    status = Choice(
         choices=[status.value for status in BY_HAND],
         required=False,
         help_text="`candidate` leaves it to the extraction.",
@@ -129,7 +129,7 @@ class BulkSerializer(serializers.Serializer[Any]):
         max_length=MOST_AT_ONCE,
         help_text="Terms of this project; other numbers are passed over.",
     )
-    action = serializers.ChoiceField(choices=["exclude", "require", "reset", "category", "delete"])
+    action = Choice(choices=["exclude", "require", "reset", "category", "delete"])
     category = Text(
         max_length=KEY_LENGTH,
         allow_blank=True,

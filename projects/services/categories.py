@@ -1,6 +1,7 @@
 """A project's own kinds of terms: added, changed, deleted. `projects/categories.py` reads them."""
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.text import slugify
 from django.utils.translation import gettext as _
 
@@ -92,7 +93,7 @@ def _judge_terms(category: TermCategory, leave_out: bool) -> None:
     rows = Term.objects.filter(project=category.project, category=category.key, status=before)
     judged = [row.pk for row in rows.only("chosen") if "status" not in row.chosen]
     Term.objects.filter(pk__in=judged).update(
-        status=after, reason=category.key if leave_out else ""
+        status=after, reason=category.key if leave_out else "", updated_at=timezone.now()
     )
 
 

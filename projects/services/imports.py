@@ -44,8 +44,8 @@ def folder_limits() -> Limits:
 
 def files_below(folder: Path, unreadable: Callable[[Rejected], None]) -> Iterator[Incoming]:
     """The files of a folder in the order of their paths. Links are not followed, so that nothing
-    from outside comes in; hidden folders and what a `.gitignore` names are left out. A folder that
-    cannot be opened is told to `unreadable`."""
+    from outside comes in; hidden folders and what a `.gitignore` names are left out. What is there
+    and cannot be read is told to `unreadable`."""
     return _walk(folder, "", Ignoring(), unreadable)
 
 
@@ -65,16 +65,24 @@ def _walk(
         if is_folder:
             if not name.startswith(".") and not ignored.names(f"{path}/"):
                 yield from _walk(folder, f"{path}/", ignored, unreadable)
-        elif name != IGNORE_FILE and not ignored.names(path) and _is_file(folder / path):
-            yield Incoming(path=path, open=partial(_open, folder / path))
+        elif name != IGNORE_FILE and not ignored.names(path):
+            if why := _no_file(folder / path):
+                unreadable(Rejected.because(path, why))
+            else:
+                yield Incoming(path=path, open=partial(_open, folder / path))
 
 
-def _is_file(path: Path) -> bool:
-    """A real file: no link, no pipe to wait at, no device."""
+def _no_file(path: Path) -> Refused | None:
+    """Whatever is no real file: a link, a pipe to wait at, a device."""
     try:
-        return stat.S_ISREG(path.lstat().st_mode)
+        mode = path.lstat().st_mode
     except OSError:
-        return False
+        mode = 0
+    if stat.S_ISREG(mode):
+        return None
+    if stat.S_ISLNK(mode):
+        return Refused("link", _("Links are not followed."))
+    return Refused("no_file", _("It is not a file."))
 
 
 def _open(path: Path) -> BinaryIO:

@@ -1,9 +1,10 @@
 """Terms that mean the same. A group has a primary, under whose name the entry stands, and at least
 one other; a term is in one group at most."""
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from django.db import transaction
+from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
@@ -28,7 +29,7 @@ def make_group(
     for member in members:
         _is_free(member)
     group = SynonymGroup.objects.create(project=project, primary=members[0])
-    Term.objects.filter(pk__in=[member.pk for member in members]).update(group=group)
+    _put(members, group)
     _wanted(members[0])
     tell(project, actor, "grouped", [member.text for member in members])
     return group
@@ -41,7 +42,7 @@ def add_to_group(*, group: SynonymGroup, term: Term, actor: Actor) -> SynonymGro
     (member,) = _present(row.project, [term])
     if member.group_id != row.pk:
         _is_free(member)
-        Term.objects.filter(pk=member.pk).update(group=row)
+        _put([member], row)
         tell(row.project, actor, "grouped", [member.text])
     return row
 
@@ -60,7 +61,7 @@ def remove_from_group(*, term: Term, actor: Actor) -> SynonymGroup | None:
             _("“%(text)s” is the primary of its group. Choose another one first.")
             % {"text": member.text},
         )
-    Term.objects.filter(pk=member.pk).update(group=None)
+    _put([member], None)
     dissolve_the_lonely([row.pk])
     tell(term.project, actor, "ungrouped", [member.text])
     return SynonymGroup.objects.filter(pk=row.pk).first()
@@ -75,6 +76,7 @@ def set_primary(*, group: SynonymGroup, term: Term, actor: Actor) -> SynonymGrou
     if member.pk != row.primary_id:
         row.primary = member
         row.save(update_fields=["primary"])
+        _put([member], row)
         _wanted(member)
         tell(row.project, actor, "grouped", [member.text])
     return row
@@ -85,9 +87,22 @@ def dissolve(*, group: SynonymGroup, actor: Actor) -> None:
     """Its terms are terms of their own again."""
     lock_project(group.project)
     row = _group(group)
-    names = list(row.terms.values_list("text", flat=True))
+    members = list(row.terms.all())
+    _put(members, None)
     row.delete()
-    tell(row.project, actor, "ungrouped", names)
+    tell(row.project, actor, "ungrouped", [member.text for member in members])
+
+
+@transaction.atomic
+def undo_group(*, project: Project, number: int, ids: Collection[int], actor: Actor) -> int:
+    """Dissolve a group that is still of these terms; how many they were. What somebody has made of
+    it since stays."""
+    lock_project(project)
+    row = SynonymGroup.objects.filter(project=project, pk=number).first()
+    if row is None or {*row.terms.values_list("pk", flat=True)} != {*ids}:
+        return 0
+    dissolve(group=row, actor=actor)
+    return len(ids)
 
 
 @transaction.atomic
@@ -133,6 +148,11 @@ def _is_free(term: Term) -> None:
             term_id=term.pk,
             group_id=term.group_id,
         )
+
+
+def _put(terms: Iterable[Term], group: SynonymGroup | None) -> None:
+    changed = Term.objects.filter(pk__in=[term.pk for term in terms])
+    changed.update(group=group, updated_at=timezone.now())
 
 
 def _wanted(primary: Term) -> None:

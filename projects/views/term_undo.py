@@ -1,7 +1,9 @@
-"""Putting terms into another list; the message that says so has a button that takes it back."""
+"""Putting terms into another list, or together; the message that says so has a button that takes it
+back."""
 
 from collections.abc import Sequence
 from dataclasses import astuple
+from typing import Any
 
 from django.contrib import messages
 from django.core import signing
@@ -10,13 +12,17 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from glossary_site.errors import Refusal
 from glossary_site.templatetags.site import icon
-from projects.choices import TermStatus
+from projects.choices import LEFT_OUT, TermStatus
 from projects.models import Project
+from projects.services.synonyms import make_group, undo_group
 from projects.services.terms import set_status
 from projects.services.terms.restoring import Former, former_states, restore_status
 
 SALT = "terms.undo"
+# What was done, where it was no change of status.
+GROUP = "group"
 # A page that was left open over night still can; after that, the lists have moved on.
 SECONDS = 24 * 3600
 # The form of the page that the button belongs to.
@@ -38,7 +44,37 @@ def change_status(request: HttpRequest, project: Project, ids: Sequence[int], wi
         return
     first = project.terms.filter(pk=formers[0].ids[0]).values_list("text", flat=True).first()
     said = _said(status, count, first or "")
-    token = signing.dumps([status, *map(astuple, formers)], salt=SALT, compress=True)
+    _say_with_a_way_back(request, said, [status, *map(astuple, formers)])
+
+
+def make_synonyms(request: HttpRequest, project: Project, ids: Sequence[int]) -> None:
+    """Make synonyms of these terms. The best of them gives the group its name; its page can choose
+    another."""
+    terms = list(project.terms.filter(pk__in=ids).order_by("-score", "pk"))
+    if len(terms) < 2:
+        messages.warning(request, _("Choose two or more terms that mean the same."))
+        return
+    first, *others = terms
+    try:
+        made = make_group(project=project, primary=first, terms=others, actor=request.user)
+    except Refusal as refusal:
+        messages.error(request, str(refusal))
+        return
+    words = ngettext(
+        "“%(others)s” now stands under “%(term)s”.",
+        "“%(others)s” now stand under “%(term)s”.",
+        len(others),
+    )
+    said = words % {"others": ", ".join(term.text for term in others), "term": first.text}
+    if first.status in LEFT_OUT:
+        # To be the name of a group, it was put back among the candidates as well.
+        messages.success(request, said)
+    else:
+        _say_with_a_way_back(request, said, [GROUP, made.pk, [term.pk for term in terms]])
+
+
+def _say_with_a_way_back(request: HttpRequest, said: str, what: list[Any]) -> None:
+    token = signing.dumps(what, salt=SALT, compress=True)
     button = format_html(
         '<button class="button button-small undo" form="{}" name="undo" value="{}" data-key="z">'
         "{}{}</button>",
@@ -53,14 +89,20 @@ def change_status(request: HttpRequest, project: Project, ids: Sequence[int], wi
 def take_back(request: HttpRequest, project: Project, token: str) -> None:
     """What the button of such a message does."""
     try:
-        changed_to, *rows = signing.loads(token, salt=SALT, max_age=SECONDS)
+        done, *before = signing.loads(token, salt=SALT, max_age=SECONDS)
     except signing.BadSignature:
         messages.warning(request, _("This can no longer be undone."))
         return
-    formers = [Former(status, reason, chosen, tuple(ids)) for status, reason, chosen, ids in rows]
-    count = restore_status(
-        project=project, formers=formers, changed_to=changed_to, actor=request.user
-    )
+    if done == GROUP:
+        number, ids = before
+        count = undo_group(project=project, number=number, ids=ids, actor=request.user)
+    else:
+        formers = [
+            Former(status, reason, chosen, tuple(ids)) for status, reason, chosen, ids in before
+        ]
+        count = restore_status(
+            project=project, formers=formers, changed_to=done, actor=request.user
+        )
     if not count:
         messages.info(request, _("There is nothing left to undo: it was changed again since."))
         return

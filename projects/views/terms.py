@@ -21,10 +21,9 @@ from projects.choices import IN_GLOSSARY, LEFT_OUT, Category, TermStatus
 from projects.forms_terms import NewTermForm
 from projects.models import Project, Term
 from projects.querysets import TermQuerySet
-from projects.services.synonyms import make_group
 from projects.services.terms import add_term, set_category
 from projects.views.pages import project_context
-from projects.views.term_undo import change_status, take_back
+from projects.views.term_undo import change_status, make_synonyms, take_back
 
 COLUMNS = [
     Column("term", gettext_lazy("Term"), order_by="reading"),
@@ -169,7 +168,7 @@ def _act(request: HttpRequest, project: Project) -> None:
     if not ids:
         messages.warning(request, _("Choose the terms first."))
     elif "group" in sent:
-        _group(request, project, ids)
+        make_synonyms(request, project, ids)
     elif "recategorise" in sent:
         _categorise(request, project, ids, sent.get("to_category", ""))
     else:
@@ -197,24 +196,6 @@ def _categorise(request: HttpRequest, project: Project, ids: list[int], category
         count,
     )
     messages.success(request, words % {"n": count, "name": name})
-
-
-def _group(request: HttpRequest, project: Project, ids: list[int]) -> None:
-    """The best of the chosen terms gives the group its name; its page can choose another."""
-    terms = list(project.terms.filter(pk__in=ids).order_by("-score", "pk"))
-    if len(terms) < 2:
-        messages.warning(request, _("Choose two or more terms that mean the same."))
-        return
-    try:
-        make_group(project=project, primary=terms[0], terms=terms[1:], actor=request.user)
-    except Refusal as refusal:
-        messages.error(request, str(refusal))
-        return
-    others = ", ".join(term.text for term in terms[1:])
-    messages.success(
-        request,
-        _("“%(others)s” now stand under “%(term)s”.") % {"others": others, "term": terms[0].text},
-    )
 
 
 # ---- Adding, and suggestions --------------------------------------------------------------------

@@ -8,6 +8,7 @@ from drf_spectacular.types import OpenApiTypes
 from rest_framework import serializers
 from rest_framework.request import Request
 
+from glossary_site.api.fields import Choice
 from glossary_site.api.schema import operation
 from projects.exports.published import FORMATS
 from projects.models import Project
@@ -20,7 +21,7 @@ MARKDOWN = "md"
 
 
 class ExportQuerySerializer(serializers.Serializer[Any]):
-    format = serializers.ChoiceField(choices=list(FORMATS), default=MARKDOWN)
+    format = Choice(choices=list(FORMATS), default=MARKDOWN)
 
 
 class RefinedExport(RunView):

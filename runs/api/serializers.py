@@ -5,6 +5,7 @@ from typing import Any
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
+from glossary_site.api.fields import Choice
 from glossary_site.api.views import BIGGEST_ID
 from glossary_site.llm.tokens import cost_of_nano
 from runs.choices import IssueKind, Level, Scope, Step
@@ -117,7 +118,7 @@ class RunDetailSerializer(RunSerializer):
 
 
 class RunStartSerializer(serializers.Serializer[Run]):
-    scope = serializers.ChoiceField(choices=Scope.choices)
+    scope = Choice(choices=Scope.choices)
     limit = serializers.IntegerField(
         required=False,
         min_value=1,
@@ -127,7 +128,7 @@ class RunStartSerializer(serializers.Serializer[Run]):
 
 
 class ScopeQuerySerializer(serializers.Serializer[Any]):
-    scope = serializers.ChoiceField(choices=Scope.choices, default=Scope.FULL)
+    scope = Choice(choices=Scope.choices, default=Scope.FULL)
 
 
 class RunEstimateSerializer(serializers.Serializer[Any]):
@@ -355,7 +356,7 @@ class RunLogQuerySerializer(serializers.Serializer[Any]):
     limit = serializers.IntegerField(
         default=PAGE, min_value=1, max_value=BIGGEST_ID, help_text=f"At most {PAGE}; only for JSON."
     )
-    format = serializers.ChoiceField(
+    format = Choice(
         choices=["json", "sse"], required=False, help_text="Instead of an Accept header."
     )
 

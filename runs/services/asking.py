@@ -16,6 +16,7 @@ from django.db.models import F
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
+from glossary_site.durations import in_words
 from glossary_site.errors import Refusal
 from glossary_site.jobs.errors import Stopped
 from glossary_site.jobs.services.audit import SITE
@@ -30,6 +31,7 @@ from runs.choices import Level
 from runs.models import ERROR_LENGTH, Run, RunFailure, RunStep
 from runs.pipeline.data import Failure
 from runs.pipeline.plan import keys_in
+from runs.services import logs
 from runs.services.ending import ADVANCE
 from runs.services.logs import Line
 from runs.services.work import Work
@@ -79,14 +81,19 @@ def _pause(work: Work, process_id: UUID, *, seconds: float) -> None:
     """The server wants to be left alone for a while: another job goes on then, with the process."""
     with work.session.finishing():
         process = processes.lock_own(process_id, work.session)
+        pause = timedelta(seconds=seconds)
+        words = _("The language model does not answer now. It is asked again in %(time)s.")
+        words %= {"time": in_words(pause)}
+        logs.write(work.run, [work.line(words, level=Level.WARNING)])
         job = enqueue_job(
             ADVANCE,
             {"run_id": work.run.pk},
-            run_after=timezone.now() + timedelta(seconds=seconds),
+            run_after=timezone.now() + pause,
             scope=work.project.stream,
         )
         processes.hand_over(process, job)
         Run.objects.filter(pk=work.run.pk).update(job=job)
+        work.tell(now=True)
 
 
 def _wanted(work: Work, requests: Callable[[], Iterable[Request]]) -> Iterator[Request]:

@@ -54,6 +54,7 @@ def run_page(request: HttpRequest, project_id: int, run_id: int) -> HttpResponse
         "tabs": _tabs(current, counts, run),
         "current_tab": current,
         "now": timezone.now(),
+        "page_shortcuts": "runs/_shortcuts.html",
     }
     if part != "results":
         context |= _head(run, counts)

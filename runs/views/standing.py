@@ -51,7 +51,6 @@ def standing_of(project: Project) -> Standing:
     done = _newest_steps(project)
     terms_run, entries_run = _run(done, Step.EXTRACT), _run(done, Step.GENERATE)
     review_run, refined_run = _run(done, Step.REVIEW), _run(done, Step.REFINE)
-    newer_terms = bool(entries_run) and terms_run > entries_run
     newer_entries = bool(review_run) and entries_run > review_run
     newer_review = bool(refined_run) and review_run > refined_run
     entries = ProvisionalEntry.objects.filter(run=entries_run).count()
@@ -61,6 +60,8 @@ def standing_of(project: Project) -> Standing:
     )
     last_read = max((step.run_id for step in done.values()), default=0)
     documents = _documents(project, last_read)
+    # A run that was stopped has read documents, and found no terms in them.
+    unread = documents.stale if terms_run == last_read else _changed_since(project, terms_run)
     stages = [
         documents,
         Stage(
@@ -71,7 +72,7 @@ def standing_of(project: Project) -> Standing:
             otherwise=pgettext("stage", "not yet"),
             url=reverse("project-terms", args=[project.pk]),
             made_at=_made_at(done, Step.EXTRACT),
-            stale=_("documents changed since") if terms_run and documents.stale else "",
+            stale=_("documents changed since") if terms_run and unread else "",
             scope=Scope.EXTRACT,
             action=_("Find terms"),
         ),
@@ -83,7 +84,7 @@ def standing_of(project: Project) -> Standing:
             otherwise=pgettext("stage", "not yet"),
             url=_table(project, entries_run, "provisional"),
             made_at=_made_at(done, Step.GENERATE),
-            stale=_("terms found anew since") if newer_terms else "",
+            stale=_terms_since(project, done) if entries_run else "",
             scope=Scope.GENERATE,
             action=_("Write definitions"),
         ),
@@ -166,6 +167,15 @@ def _changed_since(project: Project, run_id: int) -> str:
         "%(n)d changed since the last run", "%(n)d changed since the last run", changed
     )
     return words % {"n": changed} if changed else ""
+
+
+def _terms_since(project: Project, done: dict[str, RunStep]) -> str:
+    """What has become of the terms since their definitions were written."""
+    written = done[Step.GENERATE]
+    if _run(done, Step.EXTRACT) > written.run_id:
+        return _("terms found anew since")
+    changed = project.terms.filter(updated_at__gt=written.started_at)
+    return _("terms changed since") if changed.exists() else ""
 
 
 def _published(project: Project, newest: int) -> tuple[Stage, Run | None]:

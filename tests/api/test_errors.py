@@ -45,6 +45,13 @@ def test_an_unknown_address(as_owner, method, path):
     assert wrong(getattr(as_owner, method)(path), 404, "not_found")
 
 
+def test_a_word_that_is_none_of_a_few_is_answered_with_these(as_owner, project):
+    answer = as_owner.post(f"/api/projects/{project.pk}/runs", {"scope": "all"}, format="json")
+    assert wrong(answer, 400, "invalid")
+    (said,) = answer.json()["fields"]["scope"]
+    assert said.startswith("“all” is none of: full, from_terms, ")
+
+
 def test_an_unknown_address_needs_no_account(db):
     assert wrong(Client().get("/api/nothing"), 404, "not_found")
 

@@ -84,6 +84,11 @@ def test_an_edit_is_locked_shown_and_undone(visit, olive, glossary):
     wait_until_keys_work(page)
     page.keyboard.press("e")
     page.get_by_label("Definition").fill("A mariner who steers vessels.")
+    # A box shows all that is in it.
+    aliases = page.get_by_label("Aliases")
+    aliases.fill("\n".join(f"guide {n}" for n in range(8)))
+    assert aliases.evaluate("box => box.scrollHeight <= box.clientHeight")
+    aliases.fill("")
     page.get_by_role("button", name="Save").click()
     expect(definition(page)).to_have_text("A mariner who steers vessels.")
     expect(page.get_by_role("button", name="Unlock Definition")).to_be_visible()

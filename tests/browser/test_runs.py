@@ -5,6 +5,7 @@ import time
 
 from playwright.sync_api import Route, expect
 
+from tests.browser.test_keyboard import wait_until_keys_work
 from tests.browser.visiting import wait_until_live
 
 HARBOUR = """# Harbour
@@ -45,6 +46,16 @@ def test_from_documents_to_published_entries_and_back(visit, olive, project):
     page.get_by_role("link", name=re.compile("^Refined")).click()
     pilot_boat = page.locator("tr", has=page.locator("td.entry-term strong", has_text="pilot boat"))
     expect(pilot_boat).to_contain_text("a small vessel that brings a pilot")
+    # Without a mouse: to an entry, its quotes, and the wish to publish it.
+    wait_until_keys_work(page)
+    page.keyboard.press("j")
+    page.keyboard.press("Enter")
+    expect(page.locator("details.entry-more[open] blockquote").first).to_be_visible()
+    page.keyboard.press("x")
+    expect(page.locator('input[name="key"]:checked')).to_have_count(1)
+    page.keyboard.press("Enter")
+    page.keyboard.press("x")
+    expect(page.locator('input[name="key"]:checked')).to_have_count(0)
     pilot_boat.locator("summary").click()
     pilot_boat.get_by_role("link", name=re.compile(r"harbour\.md")).click()
     expect(page.locator(".passage").first).to_contain_text("is a small vessel")

@@ -64,7 +64,11 @@ def site(tmp_path, peer):
 def enqueue(site, count: int, **options) -> str:
     process_id = str(uuid4())
     asked = [
-        {"key": str(n), "messages": [{"role": "user", "content": f"question {n}"}]}
+        {
+            "key": str(n),
+            "messages": [{"role": "user", "content": f"question {n}"}],
+            "reuse": False,
+        }
         for n in range(count)
     ]
     site.ask(
@@ -86,7 +90,7 @@ def test_a_worker_does_both_strategies_and_stops_within_two_seconds(site, peer, 
     then = ("work.note", {"path": str(notes), "line": "answered"})
     for strategy in ("sync", "batch"):
         peer.configure(batch_seconds=0.3)
-        process_id = enqueue(site, 12, strategy=strategy, reuse=False, then=then)
+        process_id = enqueue(site, 12, strategy=strategy, then=then)
         facts = wait_for(f"{strategy} has ended", lambda of=process_id: _ended(look(site, of)))
         assert (facts["status"], facts["done"], facts["failed"]) == ("COMPLETED", 12, 0)
     wait_for("what follows was done", lambda: notes.exists() and len(notes.read_text()) > 15)
@@ -94,7 +98,7 @@ def test_a_worker_does_both_strategies_and_stops_within_two_seconds(site, peer, 
     assert len(peer.requests) == 24
 
     peer.faults.add("hold")
-    process_id = enqueue(site, 12, reuse=False)
+    process_id = enqueue(site, 12)
     peer.ledger.wait_for(28, timeout=PATIENCE)
     site.ask(
         f"from glossary_site.llm.services import queue\nqueue.cancel({process_id!r}, actor='tests')"

@@ -6,6 +6,8 @@ from uuid import uuid4
 
 import pytest
 from django.db import IntegrityError, transaction
+from django.urls import reverse
+from rest_framework.test import APIClient
 
 from glossary_site.errors import Refusal
 from glossary_site.jobs.session import Session
@@ -183,3 +185,22 @@ def test_an_ended_process_is_whole():
         LLMProcess.objects.filter(pk=process.pk).update(
             growing=True, status=ProcessStatus.CANCELLED, finished_at=process.created_at
         )
+
+
+def test_wherever_people_and_programs_look_it_says_that_more_is_to_come(owner, superuser, sign_in):
+    process = growing(owner)
+    LLMProcess.objects.filter(pk=process.pk).update(total=128, completed=12)
+    reader, program = sign_in(superuser), APIClient()
+    program.force_authenticate(superuser)
+    address = reverse("llm-process", args=[process.pk])
+    assert "12 / 128 so far" in reader.get(address).text
+    assert "12 / 128 so far" in reader.get(reverse("llm-process-list")).text
+    assert "12 / 128(まだ増えます)" in reader.get(address, headers={"Accept-Language": "ja"}).text
+    assert "128 so far</td>" in reader.get(reverse("admin:llm_llmprocess_changelist")).text
+    assert program.get(f"/api/llm/processes/{process.pk}").json()["growing"]
+
+    LLMProcess.objects.filter(pk=process.pk).update(growing=False)
+    page = reader.get(address).text
+    assert "12 / 128" in page
+    assert "so far" not in page.replace("Cost so far", "")
+    assert not program.get(f"/api/llm/processes/{process.pk}").json()["growing"]

@@ -35,7 +35,7 @@ def test_a_fresh_answer_can_be_asked_for(provider):
     counter = iter(range(100))
     provider.script(lambda body: f"answer {next(counter)}")
     work_to_end(enqueued(questions(2)))
-    fresh = work_to_end(enqueued(questions(2), reuse=False))
+    fresh = work_to_end(enqueued(questions(2, reuse=False)))
     assert len(provider.requests) == 4
     assert fresh.served == 0
     assert {result.content for result in answers(fresh)} == {"answer 2", "answer 3"}
@@ -47,13 +47,13 @@ def test_the_newest_answer_is_the_one_that_serves(provider):
     counter = iter(range(100))
     provider.script(lambda body: f"answer {next(counter)}")
     work_to_end(enqueued(questions(1)))
-    work_to_end(enqueued(questions(1), reuse=False))
+    work_to_end(enqueued(questions(1, reuse=False)))
     (served,) = answers(work_to_end(enqueued(questions(1))))
     assert served.content == "answer 1"
 
 
 def test_a_fresh_answer_that_was_paid_is_not_paid_again_after_a_crash(provider):
-    process = enqueued(questions(1), reuse=False)
+    process = enqueued(questions(1, reuse=False))
     job = LLMJob.objects.of(process.pk).get()
     config = queue.provider_for("site")
     ask = queue.ask_for(job.pk, asking("question 0", reuse=False), config)

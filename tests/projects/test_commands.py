@@ -176,10 +176,15 @@ class TestActingAsAPerson:
 
 
 class TestWalk:
+    def walked(self, folder: Path) -> tuple[list[str], dict[str, str]]:
+        """What there is to read, and what is left alone, with its reason."""
+        left: list[Rejected] = []
+        found = [incoming.path for incoming in files_below(folder, left.append)]
+        return found, {rejected.path: rejected.message for rejected in left}
+
     def found(self, folder: Path) -> list[str]:
-        unreadable: list[Rejected] = []
-        found = [incoming.path for incoming in files_below(folder, unreadable.append)]
-        assert not unreadable
+        found, left = self.walked(folder)
+        assert not left
         return found
 
     def make(self, folder: Path, *paths: str) -> None:
@@ -199,7 +204,8 @@ class TestWalk:
         (inside / "file.md").symlink_to(outside / "secret.md")
         (inside / "folder").symlink_to(outside)
         (inside / "loop").symlink_to(inside)
-        assert self.found(inside) == ["real.md"]
+        why = "Links are not followed."
+        assert self.walked(inside) == (["real.md"], {"file.md": why, "folder": why, "loop": why})
 
     def test_a_file_that_became_a_link_is_not_opened(self, tmp_path):
         self.make(tmp_path, "a.md", "target.md")
@@ -212,7 +218,7 @@ class TestWalk:
     def test_pipes_are_left_alone(self, tmp_path):
         os.mkfifo(tmp_path / "pipe.md")
         self.make(tmp_path, "a.md")
-        assert self.found(tmp_path) == ["a.md"]
+        assert self.walked(tmp_path) == (["a.md"], {"pipe.md": "It is not a file."})
 
     def test_the_rules_of_gitignore(self, tmp_path):
         self.make(tmp_path, "keep.md", "draft.md", "build/out.md", "sub/draft.md", "sub/keep.md")

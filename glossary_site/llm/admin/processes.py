@@ -5,8 +5,8 @@ from typing import Any
 from django.contrib import admin
 from django.db.models import F, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext, pgettext_lazy
 from django.utils.translation import gettext_lazy as _
-from django.utils.translation import pgettext_lazy
 
 from glossary_site.admin import ReadOnlyAdmin
 from glossary_site.jobs.admin import ForOperators
@@ -67,7 +67,7 @@ class LLMProcessAdmin(ForOperators, ReadOnlyAdmin):
         "status",
         "strategy",
         "model",
-        "total",
+        "put",
         "completed",
         "failed",
         "served",
@@ -83,6 +83,12 @@ class LLMProcessAdmin(ForOperators, ReadOnlyAdmin):
     @admin.display(description=_("error"))
     def short_error(self, process: LLMProcess) -> str:
         return process.error[:ERROR_LENGTH]
+
+    @admin.display(description=_("requests"), ordering="total")
+    def put(self, process: LLMProcess) -> object:
+        if process.growing:
+            return gettext("%(n)s so far") % {"n": process.total}
+        return process.total
 
     @admin.display(description=_("cost"), ordering=F("cost_nano"))
     def cost(self, process: LLMProcess) -> object:

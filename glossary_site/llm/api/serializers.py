@@ -27,6 +27,9 @@ class ProcessSerializer(serializers.ModelSerializer[LLMProcess]):
         read_only=True,
         help_text="What to know about it although it goes well; empty when there is nothing.",
     )
+    growing = serializers.BooleanField(
+        read_only=True, help_text="More requests are to come: `total` is what it has so far."
+    )
     done = serializers.IntegerField(read_only=True, help_text="Answered or failed.")
     served = serializers.IntegerField(
         read_only=True, help_text="Of the answered: those that the ledger knew already."
@@ -54,6 +57,7 @@ class ProcessSerializer(serializers.ModelSerializer[LLMProcess]):
             "provider_kind",
             "model",
             "total",
+            "growing",
             "done",
             "completed",
             "failed",

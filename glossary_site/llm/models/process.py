@@ -173,6 +173,7 @@ class LLMProcess(models.Model):
             "failed": self.failed,
             "served": self.served,
             "total": self.total,
+            "growing": self.growing,
             "tokens": self.tokens,
         }
 

@@ -12,7 +12,7 @@ import json
 import tempfile
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import timedelta
 from decimal import Decimal
 from itertools import islice
@@ -86,7 +86,6 @@ def enqueue(
     scope: str = SITE,
     strategy: Strategy | None = None,
     then: Then | None = None,
-    reuse: bool = True,
     inline: Session | None = None,
     growing: bool = False,
 ) -> LLMProcess:
@@ -125,7 +124,6 @@ def enqueue(
                 process,
                 requests,
                 config,
-                reuse=reuse,
                 keep=lambda ask: spool.write(f"{ask.job_id} {encode(ask.request)}\n"),
             )
             process.total = weighed.requests
@@ -161,14 +159,12 @@ def _insert(process: LLMProcess) -> bool:
     return True
 
 
-def estimate(
-    requests: Iterable[Request | Mapping[str, Any]], *, scope: str = SITE, reuse: bool = True
-) -> Estimate:
+def estimate(requests: Iterable[Request | Mapping[str, Any]], *, scope: str = SITE) -> Estimate:
     """What these would take if they were enqueued now. Nothing is stored or kept back."""
     config = provider_for(scope)
     process = LLMProcess(scope=scope, month=budgets.this_month())
     processes.remember_provider(process, config)
-    return _weighed(process, requests, config, reuse=reuse, keep=lambda ask: None)
+    return _weighed(process, requests, config, keep=lambda ask: None)
 
 
 def _weighed(
@@ -176,17 +172,14 @@ def _weighed(
     given: Iterable[Request | Mapping[str, Any]],
     config: ProviderConfig,
     *,
-    reuse: bool,
     keep: Callable[[Ask], object],
 ) -> Estimate:
     """Look at each request once, a few at a time, and keep it."""
     total = served = tokens = nano = 0
     ids = growing_ids()
-    requests = (request_from(each) for each in given)
+    requests = map(request_from, given)
     while chunk := list(islice(requests, CHUNK)):
-        asks = [
-            ask_for(next(ids), replace(each, reuse=each.reuse and reuse), config) for each in chunk
-        ]
+        asks = [ask_for(next(ids), each, config) for each in chunk]
         total += len(asks)
         known = {} if config.kind == ProviderKind.BUILTIN else ledger.look_up(process, asks)
         for ask in asks:

@@ -55,17 +55,17 @@ class Published(Effect):
 
 @dataclass
 class _Plan:
-    written: list[Written] = field(default_factory=list)
+    new: list[EntryData] = field(default_factory=list)
+    changed: list[Written] = field(default_factory=list)
     figures: list[GlossaryEntry] = field(default_factory=list)
     unchanged: int = 0
     held: int = 0
     absent: int = 0
 
     def effect(self) -> dict[str, int]:
-        created = sum(row.before is None for row in self.written)
         return {
-            "created": created,
-            "updated": len(self.written) - created,
+            "created": len(self.new),
+            "updated": len(self.changed),
             "unchanged": self.unchanged,
             "locked": self.held,
             "absent": self.absent,
@@ -74,7 +74,7 @@ class _Plan:
 
 def effect_of(*, project: Project, entries: Iterable[EntryData]) -> Effect:
     """What publishing these would do. Nothing is written."""
-    return Effect(**_planned(project, entries, None).effect())
+    return Effect(**_planned(project, entries, None, category_keys(project)).effect())
 
 
 @transaction.atomic
@@ -83,20 +83,27 @@ def publish_entries(
 ) -> Published:
     """Write entries into the glossary, in one step. What is there and not among them stays."""
     lock_project(project)
-    plan = _planned(project, entries, run_id)
+    categories = category_keys(project)
+    plan = _planned(project, entries, run_id, categories)
+    written = [Written(None, _new_entry(project, data, run_id, categories)) for data in plan.new]
+    written += plan.changed
     writer = Writer(project, Change.PUBLISHED, author_of(actor), run_id)
     save_all(plan.figures)
-    writer.write(plan.written)
+    writer.write(written)
     published = Published(**plan.effect(), batch=writer.batch)
-    if plan.written:
-        _tell(project, actor, run_id, plan.written, published)
+    if written:
+        _tell(project, actor, run_id, written, published)
     return published
 
 
-def _planned(project: Project, entries: Iterable[EntryData], run_id: int | None) -> _Plan:
+def _planned(
+    project: Project,
+    entries: Iterable[EntryData],
+    run_id: int | None,
+    categories: frozenset[str],
+) -> _Plan:
     known = {entry.key: entry for entry in GlossaryEntry.objects.filter(project=project)}
     renamed = _old_names(known.values())
-    categories = category_keys(project)
     news: dict[str, EntryData] = {}
     for data in entries:
         news.setdefault(data.key, data)
@@ -111,13 +118,13 @@ def _planned(project: Project, entries: Iterable[EntryData], run_id: int | None)
                 plan.unchanged += 1
                 continue
         if entry is None:
-            plan.written.append(Written(None, _new_entry(project, data, run_id, categories)))
+            plan.new.append(data)
             continue
         seen.add(entry.pk)
         before = snapshot(entry)
         plan.held += _take_over(entry, data, run_id, categories)
         if any(before[name] != getattr(entry, name) for name in CONTENT):
-            plan.written.append(Written(before, entry))
+            plan.changed.append(Written(before, entry))
             continue
         plan.unchanged += 1
         entry.run_id = before["run_id"]
@@ -140,10 +147,7 @@ def _old_names(entries: Iterable[GlossaryEntry]) -> dict[str, GlossaryEntry]:
 def _new_entry(
     project: Project, data: EntryData, run_id: int | None, categories: frozenset[str]
 ) -> GlossaryEntry:
-    entry = GlossaryEntry(project=project, key=data.key, run_id=run_id)
-    for name, value in _values(data, categories).items():
-        setattr(entry, name, value)
-    return entry
+    return GlossaryEntry(project=project, key=data.key, run_id=run_id, **_values(data, categories))
 
 
 def _take_over(

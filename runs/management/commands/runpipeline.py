@@ -130,9 +130,13 @@ class Command(SiteCommand):
                 if project.documents.exists():
                     display.say(_("The project has documents already: the folder is not read."))
                 else:
-                    read_folder(
+                    stored = read_folder(
                         project, wish.doc_root, actor=actor, display=display, interrupt=interrupt
                     )
+                    if wish.project is None and not stored:
+                        raise CommandError(
+                            _("There is no document in %(path)s.") % {"path": wish.doc_root}
+                        )
                     if wish.project is None:
                         take_language(project, actor)
             interrupt.check()

@@ -41,6 +41,12 @@ class TestEntry:
         # Without an entry it is only a word.
         assert '<span class="muted">tide</span>' in html
 
+    def test_what_people_wrote_was_not_written_with_a_prompt(self, reading, project, owner):
+        entry = publish(project, owner, data("pilot", prompt_version="generate/3"))["pilot"]
+        assert "generate/3" in self.shown(reading, entry)
+        edit_entry(entry=entry, actor=owner, version=1, definition="A guide of ships.")
+        assert "generate/3" not in self.shown(reading, entry)
+
     def test_the_words_of_other_entries_are_links_once(self, reading, project, owner):
         made = publish(
             project,

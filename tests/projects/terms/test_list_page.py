@@ -7,9 +7,10 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from projects.access import OPERATOR
 from projects.choices import TermStatus
 from projects.models import SynonymGroup, Term
-from projects.services.synonyms import make_group
+from projects.services.synonyms import add_to_group, make_group
 from projects.services.terms import add_term, set_status, update_term
 from tests import factories
 from tests.projects.terms.visiting import PART, extract, found, page, send, status_of, undo_token
@@ -217,10 +218,21 @@ class TestSeveral:
     def test_synonyms_stand_under_the_best_one(self, editing, project, terms):
         ids = [terms["pilot"].pk, terms["slack water"].pk]
         html = send(editing, project, ids=ids, group="1")
-        assert "now stand under “slack water”" in html
+        assert "“pilot” now stands under “slack water”." in html
         assert SynonymGroup.objects.get().primary == terms["slack water"]
         # Once more: the service refuses, and the page says why.
         assert "in a synonym group already" in send(editing, project, ids=ids, group="1")
+
+    def test_synonyms_are_taken_apart_again_unless_there_are_more(self, editing, project, terms):
+        ids = [terms["pilot"].pk, terms["slack water"].pk]
+        html = send(editing, project, ids=ids, group="1")
+        assert "2 terms are as they were." in send(editing, project, undo=undo_token(html))
+        assert not SynonymGroup.objects.exists()
+        html = send(editing, project, ids=ids, group="1")
+        group, another = SynonymGroup.objects.get(), factories.make_term(project)
+        add_to_group(group=group, term=another, actor=OPERATOR)
+        assert "changed again since" in send(editing, project, undo=undo_token(html))
+        assert SynonymGroup.objects.get() == group
 
     def test_one_is_no_group(self, editing, project, terms):
         html = send(editing, project, ids=[terms["pilot"].pk], group="1")

@@ -168,7 +168,8 @@ class TestAFolder:
         assert not JobRun.objects.active().exists()
 
     def test_a_folder_without_documents(self, db, tmp_path):
-        assert "documents" in refused("--doc-root", tmp_path, returncode=1)
+        said = refused("--doc-root", tmp_path, returncode=1)
+        assert said == f"There is no document in {tmp_path}."
         assert not Project.objects.exists()
 
     def test_files_that_cannot_be_read_are_named(self, db, folder):

@@ -28,6 +28,9 @@ class TestQueue:
         run = start_run(harbour, "generate")
         perform_job(jobs_of(run).get())
         assert jobs_of(run).active().count() == 1
+        line = run.log.last()
+        assert line.message.startswith("The language model does not answer now. It is asked again")
+        assert (line.level, line.step) == ("warning", "generate")
         processes.rescue()
         model.faults.clear()
         run = work_on(run)

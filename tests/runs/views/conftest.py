@@ -1,4 +1,7 @@
+from datetime import timedelta
+
 import pytest
+from django.utils import timezone
 
 from projects.models import Project, Term
 from tests import factories
@@ -19,4 +22,5 @@ def tide_project(project) -> Project:
     """With something to run on."""
     factories.make_document(project, "tides.md", "# Tides\n\nThe ebb is the tide going out.\n")
     Term.objects.create(project=project, text="Ebb", key="ebb", language="en")
+    project.terms.update(updated_at=timezone.now() - timedelta(days=1))
     return project

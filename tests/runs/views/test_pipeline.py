@@ -1,6 +1,7 @@
 """The line of steps on a project's page, and what other pages know of runs."""
 
 import re
+from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
@@ -14,6 +15,8 @@ from glossary_site.llm.providers import provider_for
 from projects.access import OPERATOR
 from projects.news import news_of
 from projects.services.documents import delete_documents
+from projects.services.synonyms import dissolve, make_group, remove_from_group, set_primary
+from projects.services.terms.changes import set_status
 from runs import news
 from runs.choices import Scope, Status, Step
 from runs.services import ending
@@ -75,6 +78,29 @@ class TestPipeline:
         stale = {key: stage.stale for key, stage in found.items() if stage.stale}
         assert stale == {"published": f"run {run.pk} is not published"}
 
+    def test_definitions_know_that_somebody_has_changed_the_terms(
+        self, editing, editor, tide_project
+    ):
+        ebb = tide_project.terms.get()
+        flood, tide = (factories.make_term(tide_project, text) for text in ("Flood", "Tide"))
+        add_entries(make_run(tide_project), {"Ebb": "The tide going out."})
+
+        def stale() -> str:
+            return stages(editing, tide_project)["definitions"].stage.stale
+
+        def seen_when(change: Callable[..., object], **what) -> None:
+            tide_project.terms.update(updated_at=timezone.now() - timedelta(days=1))
+            assert stale() == ""
+            change(**what, actor=editor)
+            assert stale() == "terms changed since"
+
+        seen_when(set_status, project=tide_project, ids=[ebb.pk], status="excluded")
+        seen_when(make_group, project=tide_project, primary=flood, terms=[ebb, tide])
+        group = tide_project.synonym_groups.get()
+        seen_when(set_primary, group=group, term=ebb)
+        seen_when(remove_from_group, term=tide)
+        seen_when(dissolve, group=group)
+
     def test_what_changed_since_the_last_run_is_counted(self, editing, tide_project):
         gone = factories.make_document(tide_project, "gone.md")
         make_run(tide_project)
@@ -84,6 +110,11 @@ class TestPipeline:
         delete_documents(project=tide_project, ids=[gone.pk], actor=OPERATOR)
         found = stages(editing, tide_project)
         assert found["documents"].stage.stale == "3 changed since the last run"
+        assert found["terms"].stage.stale == "documents changed since"
+        # One that was stopped has read them, and done no more.
+        make_run(tide_project, status=Status.CANCELLED, done=1)
+        found = stages(editing, tide_project)
+        assert found["documents"].stage.stale == ""
         assert found["terms"].stage.stale == "documents changed since"
 
     def test_a_later_step_alone_makes_those_after_it_old(self, editing, tide_project):

@@ -17,7 +17,7 @@ from tests.runs.made import (
     entry_fields,
     make_run,
 )
-from tests.runs.views.visiting import HTMX, run_page, words_of
+from tests.runs.views.visiting import HTMX, JAPANESE, run_page, words_of
 
 pytestmark = pytest.mark.django_db
 
@@ -60,6 +60,21 @@ class TestRun:
             text = words_of(run_page(reading, run, tab=tab).text)
             for piece in pieces:
                 assert piece in text, (tab, piece)
+
+    def test_what_is_in_another_language_than_the_page_says_so(self, reading, tide_project):
+        run = make_run(tide_project)
+        add_term(run, "憩流", language="ja")
+        add_entries(run, {"憩流": "潮が止まるとき。"}, language="ja")
+        add_issue(run, "憩流", description="Too short.")
+        add_lines(run, "Begun.")
+        for tab, piece in {
+            "terms": '<strong lang="ja">憩流</strong>',
+            "refined": '<p class="definition" lang="ja">潮が止まるとき。',
+            "issues": '<p lang="en">Too short.',
+            "log": '<span lang="en">Begun.',
+        }.items():
+            page = reading.get(run.get_absolute_url(), {"tab": tab}, headers=JAPANESE)
+            assert piece in page.text, tab
 
     def test_tables_are_searched_and_paged(self, reading, tide_project):
         run = make_run(tide_project)

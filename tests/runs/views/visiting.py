@@ -3,6 +3,7 @@
 import re
 
 HTMX = {"HX-Request": "true"}
+JAPANESE = {"Accept-Language": "ja"}
 
 
 def words_of(html: str) -> str:
