@@ -332,7 +332,7 @@ def test_nothing_gives_nothing() -> None:
 
 
 def test_a_number_in_words_may_begin_a_japanese_term():
-    text = "ゼロ知識証明と二要素認証を使う。二要素認証とゼロ知識証明は別である。三人で使う。三人が待つ。"
+    text = "ゼロ知識証明と二要素認証。三人で使う。二要素認証はゼロ知識証明ではない。三人が待つ。"
     found = keys(ranked(text))
     assert {key_of("ゼロ知識証明"), key_of("二要素認証")} <= found
     assert not any(key.startswith("三") for key in found)
