@@ -37,6 +37,8 @@ NOUN_GROUP = (
 PLURAL = re.compile(
     rf"(?!{NOUN_GROUP}(?:not|always|never|available|required|able|likely)\b)"
     rf"(?![\w'\-]+(?:ed|ing|en|able|ible|ful|less|ous|al)\s)"
+    r"(?!(?:\w+ly|further|also|then|first|best)\s+\w+(?:ed|en)\s+"
+    r"(?:in|by|as|to|with|from|on|at|the|for|following|using|according)\b)"
     rf"{NOUN_GROUP}(?P<noun>[a-z\-]{{2,}}(?<![sui])s|sets of [\w\-]+|people|data|software|children)"
     r"(?=\s+(?:that|which|who|whose|used|of|for|with|in|from|to|designed|by|containing|where|on"
     r"|created|attached|stored|defined|made|provided|intended|describing|representing|within)\b"
@@ -72,7 +74,7 @@ OPINION = re.compile(
     r"|good|instance of (?:this|the)|exceptions?|alternative|great|thing|complex|long|sure"
     r"|necessity|waste|priority|concern|risk|bug|bad|perfect|topic|subject|step in|fact"
     r"|new field|solution to (?:this|these|that|the)|overloaded|misnomer|loaded|generic term|no"
-    r"|better|(?:stable|beta|alpha) feature)\b"
+    r"|better|(?:stable|beta|alpha) feature|means(?=,| to an end))\b"
     # A parameter and its values; a number that tells something is a measure.
     r"|an? (?:number|string|boolean|integer|float|list) (?:or null\b|(?:between|from)\b"
     r"(?!(?:[^.;]|\.\d)* (?:that|which) (?!sets|specif|controls|determines|configures|must|should)"
@@ -88,7 +90,8 @@ POINTING = re.compile(
     r"|equivalent|case|difference|norm|ideal|perfect|number one|king|proper|job|user's|important)\b"
     r"|the (?:\w+ )?(?:most|least)\b|an? (?:[\w\-]+ ){1,4}one\b"
     r"|(?:one|any) of (?:these|those|them|our|your|my)\b"
-    r"|one of the (?:most|best|few|main|things|reasons|ways|many|first|biggest)\b"
+    r"|one of the (?:most|best|few|main|things|reasons|ways|many|first|biggest|easiest|simplest"
+    r"|fastest|quickest|greatest|nicest|cheapest|hardest|safest)\b"
     r"|any of the (?:above|following)|another\s+(?:way|option|example|reason|approach|thing|one)\b"
 )
 # A sentence that leans on what is around it says less alone.
@@ -146,8 +149,11 @@ LEANS = re.compile(
 )
 # What has to be so, as specifications say it.
 NORMATIVE = re.compile(r"\b(?:MUST|SHALL|SHOULD)\b")
-# "X is a text format, so …" is said for what follows from it.
-CONSEQUENCE = re.compile(r"(?:[\w\-]+\s+){1,4}[\w\-]+,? so (?!that\b|as to\b)")
+# "X is a text format, so …" is said for what follows from it, "…, because …" for its reason.
+CONSEQUENCE = re.compile(
+    r"(?:[\w\-]+\s+){1,4}[\w\-]+,? (?:so (?!that\b|as to\b)|because\b|since\b)"
+)
+THEREFORE = re.compile(r", so (?:it|they|we|you)\b")
 # Below a heading, "this" may be the text itself.
 OF_TEXT = re.compile(
     r"an?\s+(?:[\w\-]+\s+)?(?:list|guide|guideline|overview|summary|collection|page|document|tutorial"
@@ -172,9 +178,11 @@ FINITE = re.compile(
 )
 # One that belongs to no clause: then the words before it were a subject, not a definition.
 MAIN_VERB = re.compile(
-    r"(?<!that )(?<!which )(?<!who )(?<!whose )(?<!it )(?<!they )(?<!and )(?<!you )(?<!or )"
-    r"\b(?:is|are|was|were|has|have|should|must|will|would|can|may|does|do)\b"
+    r"(?<!\bthat )(?<!\bwhich )(?<!\bwho )(?<!\bwhose )(?<!\bit )(?<!\bthey )(?<!\band )(?<!\byou )"
+    r"(?<!\bor )\b(?:is|are|was|were|has|have|should|must|will|would|can|may|does|do)\b"
 )
+# "… in Colombia publishes a notice": somebody does something.
+ACTS = re.compile(r"(?:in|of|for|with|from|by)\s+(?:[\w\-]+\s+){1,3}?[a-z]+(?<![sui])s\s+an?\s")
 
 
 def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
@@ -217,6 +225,8 @@ def _by_verb(sentence: str, *, is_titled: bool) -> Finding | None:
     if found := MEANS.match(sentence):
         is_loose = found["verb"].lower().startswith("represent") or " means that " in sentence
         score = 0.7 if is_loose else 0.84
+        if THEREFORE.search(sentence):
+            score -= 0.3
         return Finding(score, "means")
     if is_titled and DOES.match(sentence):
         return Finding(0.66, "heading")
@@ -281,6 +291,6 @@ def _untold(sentence: str) -> Finding | None:
     phrase = None if MASK in sentence else NOUN_PHRASE.match(sentence)
     if phrase and len(sentence.split()) <= LONGEST_PHRASE and not FINITE.search(phrase["group"]):
         rest = sentence[phrase.end() - len(phrase["joint"]) :]
-        if not MAIN_VERB.search(rest):
+        if not (MAIN_VERB.search(rest) or ACTS.match(rest)):
             return Finding(0.64, "heading")
     return None

@@ -72,13 +72,13 @@ NEGATIVE = re.compile(r"(?:ない|ません|なかった|ませんでした|な�
 QUESTION = re.compile(r"[？?]|(?:ます|です|る)[:：]|(?:か|かな|でしょうか|だろうか|ですか|ますか)$")
 ORDER = re.compile(
     r"(?:ください|下さい|ましょう|なさい|べきです|べきである|しよう|必要があ(?:る|ります)|とすること"
-    r"|ないこと"
+    r"|ないこと|参照のこと|ことを(?:強く)?(?:お勧め|お薦め|おすすめ|推奨)(?:する|します|いたします)"
     r"|(?:のみ|だけ|必ず)[^、]{0,12}こと)$"
 )
 # What has to be so, as translations of specifications say it.
 NORMATIVE = re.compile(r"[(（](?:MUST|SHALL|SHOULD)\b")
 LISTED = re.compile(
-    r"(?:次|以下(?![「、])|下記)の(?:よう|とおり|通り|もの|こと|[0-9０-９一二三四五六七八九]つ)"
+    r"(?:次|以下(?![「、])|下記)の(?:よう|とおり|通り|もの|こと|[0-9０-９一二三四五六七八九十]+(?:つ|種|点|項目|要素|段階))"
 )
 # A clause, and not a noun: 「Xは…することです」 mostly says what to do.
 TO_DO = re.compile(r"(?:[うくぐすつぬぶむる]|ない|た)こと$")
@@ -101,7 +101,7 @@ OPINION = re.compile(
     r"(?:[^、。]{1,6}の)?[^、。の]{1,8}$|後継(?:となるもの)?$|ということ$|たいもの$|のようなもの$|置き換えるもの$|重要な?部分$|というもの$|[0-9０-９一二三四五六七八九]つ$"
 )
 LESSER = re.compile(
-    r"(?:ます|です|だ|る)が、|より(?:も)?[^、。]{0,6}(?:高|低|大き|小さ|強|簡単)|補完する"
+    r"(?:ます|です|だ|る)が、|というより|[とに]比べ(?:ると|て)、?|より(?:も)?[^、。]{0,6}(?:高|低|大き|小さ|強|簡単)|補完する"
 )
 MADE_OF = re.compile(
     r"から(?:な(?:る|ります)|成(?:る|ります)|構成(?:される|されます|されている|されています))$"
@@ -126,7 +126,7 @@ CALLED = re.compile(
 )
 THIS_IS_CALLED = re.compile(
     r"(?:(?P<alone>これら?|それら?|このこと|そのこと)|(?:これら|それら|こ|そ)の[^、。をは]{1,14}|こうした[^、。をは]{1,14}"
-    rf"|そのような[^、。をは]{{1,14}})(?:のこと)?(?:を|は)、?[^、。]{{0,14}}?(?<![のな]){NAMED}\s?{CALLING}"
+    rf"|そのような[^、。をは]{{1,14}})(?:のこと)?(?:を|は)、?[^、。]{{0,14}}?(?<![のなA-Za-z]){NAMED}\s?{CALLING}"
 )
 # Leans on the sentence before it, so it cannot be a definition alone.
 LEANS = re.compile(
@@ -241,9 +241,10 @@ def _wa(rest: str, *, is_titled: bool) -> Finding | None:
             change -= 0.2
         if CLASS.search(noun):
             return Finding(0.82 + change, "wa")
-        return None if NOT_NOUN.search(noun) else Finding(0.68 + change, "wa")
+        return None if NOT_NOUN.search(core_of(noun)) else Finding(0.68 + change, "wa")
     if CLASS.search(rest):
-        return Finding(0.74, "wa")
+        # 「Xは…すること」 is an order.
+        return Finding(0.58 if TO_DO.search(rest) else 0.74, "wa")
     if MADE_OF.search(rest):
         return Finding(0.68 + change, "wa")
     if is_titled and DOES.search(rest) and not PASSIVE.search(rest):

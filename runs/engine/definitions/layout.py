@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from runs.engine.definitions import english, japanese
-from runs.engine.definitions.findings import Finding, adjusted
+from runs.engine.definitions.findings import STRONG, Finding, adjusted
 from runs.engine.definitions.plain import plain
 from runs.engine.definitions.sentences import sentences
 from runs.engine.definitions.spelling import (
@@ -35,7 +35,7 @@ PARENTHESIS = re.compile(r"\s*[（(]([^（）()]*)[）)]$")
 LABEL = re.compile(
     r"(?:note|examples?|defaults?|default values?|warning|caution|tips?|important|descriptions?"
     r"|rationale|background|motivation|see also|prerequisites"
-    r"|背景|経緯|動機|関連項目|おわりに|参考"
+    r"|definitions?|meaning|定義|意味|背景|経緯|動機|関連項目|おわりに|参考"
     r"|values?|types?|names?|usage|overview|introduction|configuration|summary|details?|options?|parameters?"
     r"|注意|注記|注|補足|例|備考|重要|警告|ヒント|既定値?|デフォルト値?|説明|概要|使い方|使用例|はじめに|設定|値|名前|まとめ"
     r"|本書|本章|本節|本稿|本文書|本ドキュメント|結果|目的|理由|原因|方法|手順|条件"
@@ -122,6 +122,8 @@ OF_A_KIND = re.compile(
 NO_MEANING = re.compile(
     r"(?:[-*+]\s|`|https?:|\d+\.|\[|see\b|e\.g|is a |calls? |example|例|参照|https?)", re.I
 )
+# Names and nothing said of them: 「X：A、B、C」.
+NAMES = re.compile(r"[^、。のをはがにで]{1,12}(?:、[^、。のをはがにで]{1,12}){2,}")
 # Of something else than the term: 「X：Yは…」.
 OWN_TOPIC = re.compile(r"[^、。]{1,24}は、?")
 # A list of what is done, politely, and not of what things are.
@@ -129,6 +131,13 @@ POLITE = re.compile(r"(?<!なり)(?<!指し)(?<!いい)(?<!表し)ます$")
 # Words in code: a parameter or a key has no space, and those in capitals are of a language.
 WORDS_IN_CODE = re.compile(r"`(?![A-Z ]+`)[A-Za-z]+(?: [A-Za-z]+)+`")
 SET_OFF = re.compile(r"\*\*[^*]+\.?\*\*|__[^_]+\.?__")
+# The title of another page, or what one holds.
+LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()\s]*\)")
+OF_PAGE = re.compile(
+    r"an?\s+(?:[\w\-]+\s+)?(?:rundown|overview|guide|tutorial|walk-?through|introduction|summary"
+    r"|list of|collection of (?:guides|articles|tutorials|examples|links))\b",
+    re.I,
+)
 RUN_IN = re.compile(
     rf"(?:an?\s|the\s)?{MASK}\.\s+(?P<rest>(?:An?|The)\s(?:[\w\-]+\s+){{1,4}}?"
     r"(?:that|which|who|whose|for|of|to|used|where|in|with|by|below|above|between)\b.+)",
@@ -211,7 +220,8 @@ def _is_meaning(meaning: str, subject: Subject) -> bool:
     start, end = sentences(meaning, 0, len(meaning))[0]
     said = meaning[start:end]
     if is_japanese(said):
-        return _japanese_item(said, subject, politely=True) is not None
+        finding = _japanese_item(said, subject, politely=True)
+        return finding is not None and finding.score >= STRONG
     if NOUN_START.match(said):
         return not (said.startswith("The ") and english.MAIN_VERB.search(said[:80]))
     return bool(OF_A_KIND.match(said) or english.judged(subject.masked(said)))
@@ -232,7 +242,7 @@ def _says_something(words: str, fewest: int = FEWEST_WORDS) -> bool:
 def in_item(raw: str, subject: Subject, *, is_item: bool, is_ordered: bool) -> Finding | None:
     """「**X**：…」 and "X: …" in lists; outside of them only with the term set off."""
     is_set_off = raw.lstrip("([")[:1] in tuple("*_`<「") or raw.startswith("[**")
-    if not is_item and not is_set_off:
+    if (not is_item and not is_set_off) or LINK.fullmatch(raw.strip()):
         return None
     found = _item(raw, subject)
     if found is None or found["rest"].endswith((":", "：")):
@@ -240,7 +250,7 @@ def in_item(raw: str, subject: Subject, *, is_item: bool, is_ordered: bool) -> F
     rest = found["rest"]
     _start, end = sentences(rest, 0, len(rest))[0]
     said = rest[:end]
-    if MASK in said[:CIRCULAR]:
+    if MASK in said[:CIRCULAR] or (LINK.match(raw) and OF_PAGE.match(said)):
         return None
     is_japanese_item = IS_JAPANESE.search(rest) is not None
     finding = _japanese_item(said, subject) if is_japanese_item else _english_item(rest)
@@ -251,6 +261,11 @@ def in_item(raw: str, subject: Subject, *, is_item: bool, is_ordered: bool) -> F
     if raw.startswith("`"):
         change -= 0.2 if WORDS_IN_CODE.match(raw) else 0.3
     return adjusted(finding, change + (0.04 if is_set_off else -0.08))
+
+
+def is_labelled(raw: str, subject: Subject) -> bool:
+    """Whether a paragraph or item begins with the term as its label."""
+    return _item(raw, subject) is not None
 
 
 def _item(raw: str, subject: Subject) -> re.Match[str] | None:
@@ -277,7 +292,7 @@ def _japanese_item(said: str, subject: Subject, *, politely: bool = False) -> Fi
         return None
     if japanese.ORDER.search(core) or core.startswith(NO_JAPANESE):
         return None
-    if japanese.LISTED.search(core):
+    if japanese.LISTED.search(core) or NAMES.fullmatch(core):
         return None
     if OWN_TOPIC.match(core) or japanese.OPINION.search(core) or japanese.LESSER.search(core):
         return None

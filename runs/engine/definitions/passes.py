@@ -8,7 +8,7 @@ from itertools import accumulate, combinations
 from typing import NamedTuple
 
 from runs.engine.definitions import layout
-from runs.engine.definitions.findings import MOST_SURE
+from runs.engine.definitions.findings import MOST_SURE, adjusted
 from runs.engine.definitions.judging import judged, may_define, usage
 from runs.engine.definitions.passages import Passage
 from runs.engine.definitions.plain import plain
@@ -28,6 +28,10 @@ MOST_CHARACTERS = 1200
 TOO_SHORT = 30
 # A definition in the term's own language is the better one.
 OTHER_LANGUAGE = 0.06
+# A label stands at the beginning, behind its marks at most; by so many characters one item is told
+# from another.
+NEAR = 4
+ITS_BEGINNING = 120
 LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n|\\Z)")
 
 Span = tuple[int, int]
@@ -100,6 +104,25 @@ class Pass:
             if passage:
                 yield passage
 
+    def labelled(self, number: int) -> Iterator[str]:
+        """How the items and meanings begin that it stands before: "**Type**: a word …"."""
+        subject = self._subjects[number]
+        for place, match in self._standing.get(number, ()):
+            block = self._blocks[place.block]
+            if place.sentence or match.start - block.start > NEAR:
+                continue
+            end = block.start + ITS_BEGINNING
+            if self._is_head(place.block):
+                if layout.is_name(plain(self._text[block.start : block.end]), subject):
+                    yield self._text[block.start : end]
+            elif layout.is_labelled(self._text[block.start : min(block.end, end)], subject):
+                yield self._text[block.start : end]
+
+    def _is_head(self, index: int) -> bool:
+        """Whether what it means follows, in a definition list."""
+        block, following = self._blocks[index], self._blocks[index + 1 : index + 2]
+        return bool(following) and following[0].head == (block.start, block.end)
+
     def unnamed(self, number: int) -> Iterator[Passage]:
         """Below its heading, a term need not be named again."""
         named = {place for place, _match in self._standing.get(number, ())}
@@ -138,7 +161,7 @@ class Pass:
     def _headed(self) -> Iterator[tuple[int, set[int]]]:
         """Blocks right below a heading that is a subject's name."""
         for index, block in enumerate(self._blocks):
-            if block.opens and block.kind is Kind.PROSE:
+            if block.opens and block.kind is Kind.PROSE and not self._is_head(index):
                 heading = self._reading.heading(block)
                 if layout.LABEL.fullmatch(heading):
                     continue
@@ -184,15 +207,17 @@ class Pass:
             return self._made(block, block.start, block.end, finding.score, finding.pattern)
         if place.sentence:
             return None
-        following = self._blocks[place.block + 1 : place.block + 2]
-        if following and following[0].head == (block.start, block.end):
+        if self._is_head(place.block):
             return self._meaning(block, place.block + 1, subject)
         is_item = block.kind is Kind.ITEM
-        if is_item and any(map(layout.CHANGES.fullmatch, self._headings(block))):
+        headings = self._headings(block)
+        if is_item and any(map(layout.CHANGES.fullmatch, headings)):
             return None
         finding = layout.in_item(raw, subject, is_item=is_item, is_ordered=block.ordered)
         if finding is None:
             return None
+        if layout.SETTINGS.search(headings[-1].strip()):
+            finding = adjusted(finding, -0.2)
         # 「**X**：」 may end like a sentence by itself.
         end = self._end(place, 3)
         if end - block.start > MOST_CHARACTERS:

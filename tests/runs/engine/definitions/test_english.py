@@ -25,6 +25,8 @@ DEFINE_BROKER = [
     "`broker` is a command line tool that passes messages on.",
     "A broker is an essential component that passes messages between workers.",
     "The broker is the process under which all messages are passed on.",
+    "Brokers are carefully chosen machines that pass messages on.",
+    "A broker is a process that passes messages on, because workers cannot.",
 ]
 NO_DEFINITIONS = [
     # A question, a denial, an opinion, a step.
@@ -46,6 +48,9 @@ NO_DEFINITIONS = [
     "The broker is the first thing to look at in the morning.",
     "The broker is the same as in the last version of the software.",
     "A broker is one of the things to look at in the morning.",
+    "A broker is one of the easiest machines to begin with.",
+    "A broker is a means, not an end in itself.",
+    "Brokers are further described following the plans for the house.",
     # One of them, or a name in an example.
     "The broker is a wrapper around the workers of the house.",
     "The `broker` is the name of the machine in the rack.",
@@ -54,6 +59,8 @@ NO_DEFINITIONS = [
     # What has to be so, or what follows from it.
     "A broker is a string and MUST be unique within its rack.",
     "A broker is a text process, so we also have to start the workers in the rack.",
+    "A broker is a silent process because the workers only ask it for messages.",
+    "The broker represents the beginning of the work, so it is drawn first in the plan.",
     "The workers refer to it by its name. Brokers refer to these as the workers.",
     "Brokers are passive and can only see messages from the workers.",
     # Of something else.
@@ -114,6 +121,7 @@ def test_below_its_own_heading_the_term_need_not_be_named() -> None:
     [
         "This is a list of all machines that the house has.",
         "A consistent naming scheme for brokers makes it easier to find them.",
+        "A public office in Colombia publishes a notice to all workers of the house.",
     ],
 )
 def test_below_a_heading_the_text_may_be_of_itself(sentence: str) -> None:

@@ -45,6 +45,11 @@ NO_DEFINITIONS = [
     "憩流は、担当者が交代するために休みがちです。",
     "憩流は、この秋から始まる新しい仕組みです。",
     "ここで、憩流は潮の流れが止まる場所の名前です。",
+    "憩流は、潮汐表の第三章を参照すること。",
+    "憩流とは、この島では次の7種類を指す。",
+    "憩流は、満潮や干潮と比べると短い時間帯です。",
+    "憩流は、潮汐の科学というよりも船頭の芸術です。",
+    "憩流は、40分(およそ2400秒)です。",
     # It comes back to itself, or does not come to its end.
     "憩流とは、潮汐表のなかで説明される憩流を指します。",
     "憩流というのは、潮が満ちて流れが止まるときにのみ、\n\n",
@@ -85,6 +90,11 @@ def test_below_its_own_heading_what_it_does_is_enough(heading: str) -> None:
     assert not is_offered(entry("差圧計", f"## 設備\n\n{sentence}\n"))
 
 
+def test_below_its_own_heading_advice_says_nothing() -> None:
+    text = "## 差圧計\n\n差圧計は、二つの水位計と一緒に読むことをお勧めします。\n"
+    assert not is_offered(entry("差圧計", text))
+
+
 def test_below_its_own_heading_a_noun_is_enough() -> None:
     found = entry("Pod", "---\ntitle: Pod\n---\n\n一番小さなKubernetesのオブジェクト。\n")
     assert found.definition == "一番小さなKubernetesのオブジェクト。"
@@ -104,7 +114,7 @@ def test_a_name_given_to_a_thing_of_the_sentence_before() -> None:
     assert entry("チャート", text).definition == text.strip()
 
 
-@pytest.mark.parametrize("name", ["最初の憩流", "一時的な憩流"])
+@pytest.mark.parametrize("name", ["最初の憩流", "一時的な憩流", "short憩流"])
 def test_a_name_given_by_the_next_sentence_is_the_whole_name(name: str) -> None:
     text = f"潮が止まると、蓄電池が島を支えます。この時間は、{name}と呼ばれます。\n"
     assert not is_offered(entry("憩流", text))

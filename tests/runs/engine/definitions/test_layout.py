@@ -60,6 +60,11 @@ from tests.runs.engine.definitions.made import a_term, contexts, entry, is_offer
             "A process that passes messages.",
         ),
         (
+            "broker",
+            "- [Broker](broker.md): a process that passes messages.",
+            "A process that passes messages.",
+        ),
+        (
             "message broker",
             "`message broker`: a process that passes messages.",
             "A process that passes messages.",
@@ -107,6 +112,13 @@ def test_an_item_that_explains(term: str, line: str, definition: str) -> None:
         ("broker", "1. Broker: machines that were switched off."),
         ("broker", "Broker: a process that passes messages."),
         ("broker", "- **Broker.** Barnacles love a slow rotor of a turbine."),
+        ("broker", "- **Broker**: The Message Monitor can be used by all workers."),
+        ("broker", "- **Broker**: The unit is drawn below the machines."),
+        ("broker", "- [Broker: the process in the cellar](broker.md)"),
+        ("broker", "- [**Broker**](broker.md) — A short overview of the process."),
+        ("母線", "- [母線：すべての電源がつながる設備](bus.md)"),
+        ("母線", "- **母線**：開閉器、遮断器、設備"),
+        ("定義", "- **定義**：すべての電源と負荷がつながる設備。"),
         ("broker", "- **Broker pool**: a set of processes that pass messages."),
         ("broker", "- `broker`: A value of the settings to be used."),
         ("no action", "- `NO ACTION`: The same as it was before."),
@@ -175,6 +187,8 @@ def test_a_list_of_what_to_do_and_of_values(meaning: str) -> None:
         "- 仕事を受け取る係のクラスとすること。",
         "`properties name=仲介",
         "係の名前は必ず書くこと。",
+        "知らせを待つ人が少なからずいる",
+        "知らせの大幅な変更を伴う場合",
     ],
 )
 def test_a_japanese_list_of_what_to_do_and_of_values(meaning: str) -> None:
@@ -196,6 +210,13 @@ def test_in_a_glossary_a_meaning_may_be_put_in_any_way() -> None:
 def test_a_list_of_settings_is_no_glossary(heading: str) -> None:
     text = f"# {heading}\n\nBroker\n: The process that passes messages.\n"
     assert not is_offered(entry("broker", text))
+
+
+@pytest.mark.parametrize("heading", ["Other settings", "オプション"])
+def test_an_item_among_settings_is_one(heading: str) -> None:
+    item = "- **Window**: controls the time that is shown."
+    assert not is_offered(entry("window", f"# {heading}\n\n{item}\n"))
+    assert is_offered(entry("window", f"# House\n\n{item}\n"))
 
 
 def test_a_name_with_an_underscore_is_of_a_setting() -> None:
@@ -312,6 +333,27 @@ def test_a_heading_of_many_sections_is_no_term_of_theirs() -> None:
     own = "# Law\n\n## Tenure\n\nTenure is a way to hold land that another owns.\n"
     found = entry("tenure", *map(SECTION.format, ("Oak", "Elm", "Ash")), own)
     assert found.definition == "Tenure is a way to hold land that another owns."
+
+
+ITEM = "# {0}\n\n- **Yield**: A {0} that is felled for its wood.\n"
+MEANING = "# {0}\n\nYield\n: A {0} that is felled for its wood.\n"
+
+
+@pytest.mark.parametrize("section", [ITEM, MEANING])
+def test_a_label_of_many_items_is_no_term_of_theirs(section: str) -> None:
+    trees = [section.format(tree) for tree in ("oak", "elm", "ash", "fir")]
+    assert is_offered(entry("yield", *trees[:2]))
+    assert not is_offered(entry("yield", *trees))
+    assert not is_offered(entry("yield", "\n".join(trees)))
+    # The same glossary may be in each version of a manual.
+    assert is_offered(entry("yield", *trees[:1] * 4))
+    # What names it is about it, however many items there are.
+    own = "# Wood\n\nYield is a measure of how much wood a forest gives.\n"
+    assert entry("yield", *trees, own).definition.startswith("Yield is a measure")
+
+
+def test_the_head_of_a_definition_list_says_nothing_of_its_section() -> None:
+    assert not is_offered(entry("窓口", "# 窓口\n\n画面のコンポーネント\n: 窓口\n"))
 
 
 @pytest.mark.parametrize("heading", ["Rationale", "背景"])
