@@ -114,7 +114,7 @@ TITLED_VERBS = (
 START = (
     rf"{LEAD}(?:(?P<article>an?|the)\s+)?(?:(?:term|word|concept of|name)\s+)?"
     # Or in brackets behind its long form.
-    rf"(?:{QUOTE}{MASK}{QUOTE}|[\w\- ]{{4,60}} \({MASK}\)){ASIDE}"
+    rf"(?:{QUOTE}{MASK}{QUOTE}|[\w\-–/&'’ ]{{4,60}} \({MASK}\)){ASIDE}"
 )
 BE = re.compile(
     rf"{START}\s+(?P<be>is|are|was|were)\s+(?P<also>also\s+)?{ADVERBS}(?P<rest>.+)", re.I

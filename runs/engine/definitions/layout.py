@@ -118,6 +118,8 @@ OF_A_KIND = re.compile(
     r"|(?:In|On|For|With)\s[^,]{2,60},\s(?:an?|the)\s",
     re.I,
 )
+# "SCADA: Supervisory control and data acquisition: the system that …"
+LONG_FORM = re.compile(r"[A-Z][\w\-]*(?:\s[\w\-]+){1,7}: (?=(?:an?|the)\s)")
 # A list below, code, an address.
 NO_MEANING = re.compile(
     r"(?:[-*+]\s|`|https?:|\d+\.|\[|see\b|e\.g|is a |calls? |example|例|参照|https?)", re.I
@@ -222,6 +224,8 @@ def _is_meaning(meaning: str, subject: Subject) -> bool:
     if is_japanese(said):
         finding = _japanese_item(said, subject, politely=True)
         return finding is not None and finding.score >= STRONG
+    if subject.term.text.isupper():
+        said = LONG_FORM.sub("", said, count=1)
     if NOUN_START.match(said):
         return not (said.startswith("The ") and english.MAIN_VERB.search(said[:80]))
     return bool(OF_A_KIND.match(said) or english.judged(subject.masked(said)))

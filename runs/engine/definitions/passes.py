@@ -9,13 +9,14 @@ from typing import NamedTuple
 
 from runs.engine.definitions import layout
 from runs.engine.definitions.findings import MOST_SURE, adjusted
-from runs.engine.definitions.judging import judged, may_define, usage
+from runs.engine.definitions.judging import judged, may_define
 from runs.engine.definitions.passages import Passage
 from runs.engine.definitions.plain import plain
 from runs.engine.definitions.reading import Block, Kind, Reading, cells, read
 from runs.engine.definitions.scanning import Match, Scanner
 from runs.engine.definitions.sentences import sentences
 from runs.engine.definitions.spelling import Subject, is_japanese
+from runs.engine.definitions.using import usage
 from runs.pipeline.data import SourceDocument
 
 # Of a term that is everywhere, so many examples of use are looked at in each document.
@@ -189,6 +190,7 @@ class Pass:
         score = usage(
             self._text[start:end],
             match.start - start,
+            match.end - start,
             language=subject.term.language,
             is_prose=block.kind is not Kind.ROW,
             is_alone=match.alone,

@@ -20,6 +20,7 @@ DEFINE_BROKER = [
     "A process that passes messages between two others is called a broker.",
     "Processes that pass messages between others are commonly known as brokers.",
     "A message router (broker) is a process that passes messages between workers.",
+    "A message–router (broker) is a process that passes messages between workers.",
     "A **broker** is a number from 0.5 to 100 that estimates how busy the workers are.",
     "A broker is a process that passes messages between workers.[^1]",
     "`broker` is a command line tool that passes messages on.",

@@ -224,6 +224,12 @@ def test_a_name_with_an_underscore_is_of_a_setting() -> None:
     assert not is_offered(entry("broker_name", text))
 
 
+def test_the_long_form_of_a_short_one_comes_before_its_meaning() -> None:
+    meaning = "Remote terminal unit: the small computer at each station."
+    assert entry("RTU", f"# House\n\nRTU\n: {meaning}\n").definition == meaning
+    assert not is_offered(entry("rack", f"# House\n\nRack\n: {meaning}\n"))
+
+
 def test_of_a_long_meaning_the_first_sentence_is_taken() -> None:
     text = "broker\n: A process that passes messages. See the next chapter for more about it.\n"
     assert entry("broker", text).definition == "A process that passes messages."
