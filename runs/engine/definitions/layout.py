@@ -36,6 +36,7 @@ LABEL = re.compile(
     r"(?:note|examples?|defaults?|default values?|warning|caution|tips?|important|descriptions?"
     r"|rationale|background|motivation|see also|prerequisites"
     r"|definitions?|meaning|定義|意味|背景|経緯|動機|関連項目|おわりに|参考"
+    r"|returns?|arguments?|入力|出力|戻り値|返り値|引数|単位|サイズ"
     r"|values?|types?|names?|usage|overview|introduction|configuration|summary|details?|options?|parameters?"
     r"|注意|注記|注|補足|例|備考|重要|警告|ヒント|既定値?|デフォルト値?|説明|概要|使い方|使用例|はじめに|設定|値|名前|まとめ"
     r"|本書|本章|本節|本稿|本文書|本ドキュメント|結果|目的|理由|原因|方法|手順|条件"
@@ -102,6 +103,10 @@ SETTINGS = re.compile(
     r"|(?:設定|オプション|パラメータ|パラメーター|引数|プロパティ|プロパティー|フィールド|属性|環境変数|ヘッダー?)(?:項目|一覧)?$",
     re.I,
 )
+PARAMETERS = re.compile(
+    r"\b(?:parameters?|arguments?|options|flags)$|(?:引数|パラメータ|パラメーター|オプション)$",
+    re.I,
+)
 SETTINGS_HEADER = re.compile(
     r"(?:data )?types?|defaults?|default values?|required\??|optional\??|mandatory"
     r"|型|データ型|既定値?|デフォルト値?|初期値|必須|省略",
@@ -122,7 +127,9 @@ OF_A_KIND = re.compile(
 LONG_FORM = re.compile(r"[A-Z][\w\-]*(?:\s[\w\-]+){1,7}: (?=(?:an?|the)\s)")
 # A list below, code, an address.
 NO_MEANING = re.compile(
-    r"(?:[-*+]\s|`|https?:|\d+\.|\[|see\b|e\.g|is a |calls? |example|例|参照|https?)", re.I
+    r"(?:[-*+]\s|`|https?:|\d+\.|\[|see\b|also \S+(?:\s\S+){0,3}$|e\.g|is a |calls? |example"
+    r"|例|参照|https?)",
+    re.I,
 )
 # Names and nothing said of them: 「X：A、B、C」.
 NAMES = re.compile(r"[^、。のをはがにで]{1,12}(?:、[^、。のをはがにで]{1,12}){2,}")
@@ -137,7 +144,8 @@ SET_OFF = re.compile(r"\*\*[^*]+\.?\*\*|__[^_]+\.?__")
 LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()\s]*\)")
 OF_PAGE = re.compile(
     r"an?\s+(?:[\w\-]+\s+)?(?:rundown|overview|guide|tutorial|walk-?through|introduction|summary"
-    r"|list of|collection of (?:guides|articles|tutorials|examples|links))\b",
+    r"|(?:description|explanation|list) of"
+    r"|collection of (?:guides|articles|tutorials|examples|links))\b",
     re.I,
 )
 RUN_IN = re.compile(
@@ -211,7 +219,7 @@ def meaning_score(meaning: str, head: str, subject: Subject, headings: Sequence[
     if not _says_something(meaning, FEWEST_WORDS - 1):
         return 0.5
     # In code, it is a parameter or a key more often than a term.
-    if head.startswith("`") or "_" in plain(head) or SETTINGS.search(headings[-1].strip()):
+    if head.startswith("`") or "_" in plain(head) or is_of_settings(headings[-1]):
         return 0.58
     is_glossary = any(map(GLOSSARY.search, headings))
     return 0.9 if is_glossary or _is_meaning(meaning, subject) else 0.56
@@ -227,7 +235,7 @@ def _is_meaning(meaning: str, subject: Subject) -> bool:
     if subject.term.text.isupper():
         said = LONG_FORM.sub("", said, count=1)
     if NOUN_START.match(said):
-        return not (said.startswith("The ") and english.MAIN_VERB.search(said[:80]))
+        return not _is_clause(said)
     return bool(OF_A_KIND.match(said) or english.judged(subject.masked(said)))
 
 
@@ -267,6 +275,12 @@ def in_item(raw: str, subject: Subject, *, is_item: bool, is_ordered: bool) -> F
     return adjusted(finding, change + (0.04 if is_set_off else -0.08))
 
 
+def is_of_settings(heading: str, lead: str = "") -> bool:
+    """Whether a list is of what can be set or sent, by the heading above it or the paragraph."""
+    lead = lead.rstrip(":：. ")
+    return bool(SETTINGS.search(heading.strip()) or PARAMETERS.search(lead))
+
+
 def is_labelled(raw: str, subject: Subject) -> bool:
     """Whether a paragraph or item begins with the term as its label."""
     return _item(raw, subject) is not None
@@ -279,9 +293,9 @@ def _item(raw: str, subject: Subject) -> re.Match[str] | None:
 
 
 def _english_item(rest: str) -> Finding | None:
-    if len(rest.split()) < FEWEST_WORDS or rest.endswith("?"):
+    if len(rest.split()) < FEWEST_WORDS or "?" in rest[:CIRCULAR] or rest.endswith("?"):
         return None
-    if ISSUE.search(rest) or (rest.startswith("The ") and english.MAIN_VERB.search(rest[:80])):
+    if ISSUE.search(rest) or _is_clause(rest):
         return None
     if NOUN_START.match(rest):
         return Finding(0.8, "list")
@@ -290,11 +304,18 @@ def _english_item(rest: str) -> Finding | None:
     return Finding(0.72 if VERB_START.match(rest) else 0.54, "list")
 
 
+def _is_clause(said: str) -> bool:
+    """ "The worker has changed …": about something else."""
+    return said[:4].lower() == "the " and english.MAIN_VERB.search(said[:80]) is not None
+
+
 def _japanese_item(said: str, subject: Subject, *, politely: bool = False) -> Finding | None:
     core = japanese.core_of(said)
     if len(core) < FEWEST_CHARACTERS or japanese.QUESTION.search(core):
         return None
     if japanese.ORDER.search(core) or core.startswith(NO_JAPANESE):
+        return None
+    if japanese.LEANS.match(core):
         return None
     if japanese.LISTED.search(core) or NAMES.fullmatch(core):
         return None

@@ -32,6 +32,11 @@ OTHER_LANGUAGE = 0.06
 # A label stands at the beginning, behind its marks at most; by so many characters one item is told
 # from another.
 NEAR = 4
+# No paragraph that leads a list in is longer, and few lists have more items.
+LEAD = 120
+LONGEST_LIST = 40
+# No definition is offered for what can be set.
+OF_SETTINGS = 0.58
 ITS_BEGINNING = 120
 LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n|\\Z)")
 
@@ -218,8 +223,8 @@ class Pass:
         finding = layout.in_item(raw, subject, is_item=is_item, is_ordered=block.ordered)
         if finding is None:
             return None
-        if layout.SETTINGS.search(headings[-1].strip()):
-            finding = adjusted(finding, -0.2)
+        if layout.is_of_settings(headings[-1], self._lead(place.block)):
+            finding = adjusted(finding, min(0.0, OF_SETTINGS - finding.score))
         # 「**X**：」 may end like a sentence by itself.
         end = self._end(place, 3)
         if end - block.start > MOST_CHARACTERS:
@@ -236,6 +241,16 @@ class Pass:
         meaning = plain(self._text[self._blocks[index].start : end])
         score = layout.meaning_score(meaning, name, subject, self._headings(head))
         return self._made(head, head.start, end, score, "definition-list")
+
+    def _lead(self, index: int) -> str:
+        """The paragraph that a list follows: "Parameters:"."""
+        section, first = self._blocks[index].section, index
+        while first and self._blocks[first - 1].kind is Kind.ITEM and first > index - LONGEST_LIST:
+            first -= 1
+        before = self._blocks[first - 1] if first else self._blocks[index]
+        if before.kind is not Kind.PROSE or before.section != section:
+            return ""
+        return plain(self._text[before.start : min(before.end, before.start + LEAD)])
 
     def _headings(self, block: Block) -> list[str]:
         """Those it stands below, the nearest last."""

@@ -51,6 +51,11 @@ NO_DEFINITIONS = [
     "A broker is one of the things to look at in the morning.",
     "A broker is one of the easiest machines to begin with.",
     "A broker is a means, not an end in itself.",
+    "A broker is a tremendous resource that nobody in the house has used.",
+    "A broker is a less good process, but much faster than a worker.",
+    "A broker is a wondrous thing that hums in the cellar of the house!",
+    "A broker is an open process and we like it when workers ask for messages.",
+    "The remaining machines in the cellar of the house are known as brokers.",
     "Brokers are further described following the plans for the house.",
     # One of them, or a name in an example.
     "The broker is a wrapper around the workers of the house.",
@@ -67,6 +72,7 @@ NO_DEFINITIONS = [
     # Of something else.
     "A broker pool is a set of servers that store messages.",
     "The message broker is a server that stores all messages.",
+    "A line between two machines (broker) is a wire that carries all messages.",
     "This broker is a server that stores messages for us.",
     "It is a server next to the broker that stores messages.",
     "A worker that asks the broker is a client of the server.",

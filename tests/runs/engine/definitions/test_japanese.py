@@ -50,6 +50,13 @@ NO_DEFINITIONS = [
     "憩流は、満潮や干潮と比べると短い時間帯です。",
     "憩流は、潮汐の科学というよりも船頭の芸術です。",
     "憩流は、40分(およそ2400秒)です。",
+    "憩流は 20 時に始まり、満潮は 23 時に始まる予定の潮です。",
+    "憩流は、潮の流れを知るための出発点です。",
+    "憩流は、潮流の計算式で v=0 と書かれるところの流れです。",
+    "憩流は、潜水の作業をするときに特に強力です。",
+    "憩流は、潜水の作業には 非常に重要 なものです。",
+    "憩流は、海の一日のうち最も静かな時間の 1 つを表します。",
+    "憩流は静かであると覚えてください - それは海の休みの状態です。",
     # It comes back to itself, or does not come to its end.
     "憩流とは、潮汐表のなかで説明される憩流を指します。",
     "憩流というのは、潮が満ちて流れが止まるときにのみ、\n\n",
@@ -90,9 +97,22 @@ def test_below_its_own_heading_what_it_does_is_enough(heading: str) -> None:
     assert not is_offered(entry("差圧計", f"## 設備\n\n{sentence}\n"))
 
 
-def test_below_its_own_heading_advice_says_nothing() -> None:
-    text = "## 差圧計\n\n差圧計は、二つの水位計と一緒に読むことをお勧めします。\n"
-    assert not is_offered(entry("差圧計", text))
+@pytest.mark.parametrize(
+    "said",
+    [
+        "二つの水位計と一緒に読むことをお勧めします",
+        "二つの水位計の間で動作します",
+        "設備の画面から読み込めます",
+        "水位計を多用します",
+    ],
+)
+def test_below_its_own_heading_how_it_is_used_says_nothing(said: str) -> None:
+    assert not is_offered(entry("差圧計", f"## 差圧計\n\n差圧計は、{said}。\n"))
+
+
+def test_below_its_own_heading_its_kind_may_come_first() -> None:
+    sentence = "差圧計は、水位を比べる装置で、二つの水位計の間で動作します。"
+    assert entry("差圧計", f"## 差圧計\n\n{sentence}\n").definition == sentence
 
 
 def test_below_its_own_heading_a_noun_is_enough() -> None:

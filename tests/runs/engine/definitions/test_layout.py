@@ -114,6 +114,12 @@ def test_an_item_that_explains(term: str, line: str, definition: str) -> None:
         ("broker", "- **Broker.** Barnacles love a slow rotor of a turbine."),
         ("broker", "- **Broker**: The Message Monitor can be used by all workers."),
         ("broker", "- **Broker**: The unit is drawn below the machines."),
+        ("broker", "- **Broker**: the data must be passed on by all workers."),
+        ("broker", "- **Broker**: The house could think of more machines."),
+        ("broker", "- **Broker**: An oxymoron or a new machine? A story of the house."),
+        ("broker", "- [Broker](broker.md): A description of the process."),
+        ("出力", "- **出力**：すべての電源と負荷がつながる設備。"),
+        ("母線", "- **母線**：次に、すべての電源がつながる設備。"),
         ("broker", "- [Broker: the process in the cellar](broker.md)"),
         ("broker", "- [**Broker**](broker.md) — A short overview of the process."),
         ("母線", "- [母線：すべての電源がつながる設備](bus.md)"),
@@ -174,6 +180,7 @@ def test_a_meaning_says_what_a_thing_is(meaning: str) -> None:
         "Linear, in the order of arrival.",
         "Only used on Mondays, for all messages.",
         "The worker has changed the order of messages.",
+        "Also message router",
     ],
 )
 def test_a_list_of_what_to_do_and_of_values(meaning: str) -> None:
@@ -217,6 +224,14 @@ def test_an_item_among_settings_is_one(heading: str) -> None:
     item = "- **Window**: controls the time that is shown."
     assert not is_offered(entry("window", f"# {heading}\n\n{item}\n"))
     assert is_offered(entry("window", f"# House\n\n{item}\n"))
+
+
+@pytest.mark.parametrize("lead", ["__Arguments__", "It takes these parameters:", "**引数**"])
+def test_an_item_among_parameters_is_one(lead: str) -> None:
+    items = "- **Gain**: a number.\n- **Window**: a process that shows the time.\n"
+    assert not is_offered(entry("window", f"# House\n\n{lead}\n\n{items}"))
+    assert is_offered(entry("window", f"# House\n\n{lead}\n\n# Parts\n\n{items}"))
+    assert is_offered(entry("window", f"# House\n\nIt has these parts:\n\n{items}"))
 
 
 def test_a_name_with_an_underscore_is_of_a_setting() -> None:
