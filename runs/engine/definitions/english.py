@@ -80,7 +80,8 @@ OPINION = re.compile(
     r"|an? (?:number|string|boolean|integer|float|list) (?:or null\b|(?:between|from)\b"
     r"(?!(?:[^.;]|\.\d)* (?:that|which) (?!sets|specif|controls|determines|configures|must|should)"
     r"[a-z]+))"
-    r"|an?\s+(?:very\s+)?(?:simple|common|popular|useful|powerful|well-known|official|basic)\s+"
+    r"|an?\s+(?:very\s+)?(?:simple|common|popular|useful|powerful|well-known|official|basic"
+    r"|convenient)(?:(?:,| and)\s+\w+)?\s+"
     r"(?:technique|concept|method|tool|project|feature|operation)(?:[,.;]| and\b)"
 )
 POINTING = re.compile(

@@ -18,7 +18,7 @@ LEAD = (
 # After とは: not a definition, but a comparison, a doubt or a question.
 NOT_TOWA = (
     r"(?!異な|違|別|無関係|関係|限|いえ|言え|思|なら|なり|言い|いい|呼|逆|対照|独立|似|比べ|比較|考え|何"
-    r"|なに|なん|どの|どう|どんな|いった|言った|反対|裏腹|一線|少し|全く|まったく|うまく|互換|直接|[？?])"
+    r"|なに|なん|こんな|こういう|このような|どの|どう|どんな|いった|言った|反対|裏腹|一線|少し|全く|まったく|うまく|互換|直接|[？?])"
 )
 COPULA = re.compile(r"(?:である|であり|です|だ|であって|でして)$")
 ENDING = re.compile(r"[。．.！!\s]+$|[（(][^（）()]*[）)]$")
@@ -64,7 +64,7 @@ NOT_NOUN = re.compile(
     r"|まで|くらい|ぐらい|以上|以下(?![「、])|未満|正常|異常|排他|(?<!集)中|がち|とき|時|場合|％|%|問題|理由|原因|責任|結果|目的|ポイント|コツ|おすすめ"
     r"|お勧め|推奨|前提|基本|普通|通常|同様|同等|当然|間違い|誤り|様子|途中|寸前|既定|デフォルト|不明|互換|楽|容易|単純"
     r"|複雑|柔軟|強力|高速|低速|正確|完全|不完全|一般|特別|独立|一緒|無料|有料|無理|無駄|有名|人気|一番|最大|最小|最新"
-    r"|対象外|対象|向け|専用|[\"”」』]|限り|あまり|次第|まま|つもり|ところ|感じ|一部|みなさん|あなた|こちら|以外|非推奨|廃止|済み"
+    r"|対象外|対象|向け|専用|固有|サイズ|大きさ|[\"”」』]|限り|あまり|次第|まま|つもり|ところ|感じ|一部|みなさん|あなた|こちら|以外|非推奨|廃止|済み"
     r"|[0-9０-９][^ぁ-んァ-ヶ一-龠]{0,8}|[一二三四五六七八九十百千万]+(?:つ|人|台|回|個|枚|本|件|時間|分|秒|年|月|日)"
     r"|[0-9０-９]+\s?(?:つ|人|台|回|個|枚|本|件|時間|分|秒|年|月|日|度|割|行|桁|文字))$"
 )
@@ -97,9 +97,9 @@ ENUMERATION = re.compile(r"(?:[^、]{1,14}、){3,}")
 # A judgement, or a comparison with what was said before.
 OPINION = re.compile(
     r"(?:良い|よい|いい|優れた|推奨される|推奨の|便利な|簡単な|一般的な|最適な|最良の|重要な|必要な|大切な|不可欠な"
-    r"|有効な|適切な|強力な|有用な|標準的な|新しい|新たな|別の|同じ|よくある|画期的な|厄介な|面白い|素晴らしい|安全な|主な|少し[^、。]{1,8}な|かなり[^、。]{1,8}な|とても[^、。]{1,8}な)"
+    r"|有効な|適切な|強力な|有用な|標準的な|効果的な|同様の|新しい|新たな|別の|同じ|よくある|画期的な|厄介な|面白い|素晴らしい|安全な|主な|少し[^、。]{1,8}な|かなり[^、。]{1,8}な|とても[^、。]{1,8}な)"
     r"(?:[^、。]{1,6}の)?[^、。の]{1,8}$|後継(?:となるもの)?$|ということ$|たいもの$|のようなもの$|置き換えるもの$|重要な?部分$|というもの$|[0-9０-９一二三四五六七八九]つ$"
-    r"|(?:重要|大切|必要|不可欠|便利|有用)なもの$|(?:要因|鍵|カギ|出発点|第一歩|近道)$|最も[^、。]{1,16}の\s?(?:[1１一]\s?つ|ひとつ)"
+    r"|(?:(?:重要|大切|必要|不可欠|便利|有用)な|同様の)もの$|(?:要因|鍵|カギ|出発点|第一歩|近道)$|最も[^、。]{1,16}の\s?(?:[1１一]\s?つ|ひとつ)"
 )
 LESSER = re.compile(
     r"(?:ます|です|だ|る)が、|というより|[とに]比べ(?:ると|て)、?|より(?:も)?[^、。]{0,6}(?:高|低|大き|小さ|強|簡単)|補完する"
@@ -115,11 +115,13 @@ SPACED = re.compile(f"(?<=[{KANJI}\u3041-\u30ff]) (?=[{KANJI}\u3041-\u30ff])")
 DOES = re.compile(
     r"(?:ます|する|れる|きる|える|ける|せる|てる|べる|める|行う|扱う|担う|持つ|保つ|示す|表す|指す|ぶ|む)$"
 )
-USES = re.compile(r"を(?:多用|必要と)(?:する|します)$")
+USES = re.compile(r"を(?:多用|必要と)(?:する|します)$|(?:ので|ため)、")
 KIND_OF = re.compile(r"(?P<noun>[^。]+?)(?:であり|で)、")
 PASSIVE = re.compile(r"[らわかがさたなばま]れ(?:る|ます|ている|ています)$")
 PAST = re.compile(r"(?:ました|でした|であった|だった|した|された|れた)$")
 NAMED = rf"{OPEN}\s?{MASK}\s?{CLOSE}{PAREN}{CLOSE}"
+# Of what a phrase without a verb is said, unless of its heading.
+TOPIC = re.compile(r"は|^[^。]{1,30}[:：]")
 # Or in brackets behind its long form.
 SUBJECT = rf"(?:{NAMED}|[^、。はがを（）()]{{2,30}}[（(](?:以下、?)?{OPEN}{MASK}{CLOSE}[）)])"
 TOWA = re.compile(rf"{LEAD}{SUBJECT}\s?(?:とは|というのは)、?{NOT_TOWA}\s?(?P<rest>.+)")
@@ -164,7 +166,7 @@ def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
         finding = _wa(found["rest"], is_titled=is_titled)
     else:
         finding = _named(core)
-    if finding is None and is_titled and CLASS.search(core) and "は" not in core:
+    if finding is None and is_titled and CLASS.search(core) and not TOPIC.search(core):
         finding = None if OPINION.search(core) else Finding(0.66, "heading")
     if finding is None:
         return None
@@ -246,7 +248,7 @@ def _wa(rest: str, *, is_titled: bool) -> Finding | None:
         if OPINION.search(noun) or FORMULA.search(noun):
             return None
         if TO_DO.search(noun) or ENUMERATION.match(noun):
-            return Finding(0.58, "wa")
+            return Finding(0.54, "wa")
         if len(noun) < LITTLE:
             change -= 0.2
         if CLASS.search(noun):

@@ -36,7 +36,7 @@ LABEL = re.compile(
     r"(?:note|examples?|defaults?|default values?|warning|caution|tips?|important|descriptions?"
     r"|rationale|background|motivation|see also|prerequisites"
     r"|definitions?|meaning|定義|意味|背景|経緯|動機|関連項目|おわりに|参考"
-    r"|returns?|arguments?|入力|出力|戻り値|返り値|引数|単位|サイズ"
+    r"|returns?|arguments?|inputs?|outputs?|入力|出力|戻り値|返り値|引数|単位|サイズ"
     r"|values?|types?|names?|usage|overview|introduction|configuration|summary|details?|options?|parameters?"
     r"|注意|注記|注|補足|例|備考|重要|警告|ヒント|既定値?|デフォルト値?|説明|概要|使い方|使用例|はじめに|設定|値|名前|まとめ"
     r"|本書|本章|本節|本稿|本文書|本ドキュメント|結果|目的|理由|原因|方法|手順|条件"
@@ -83,6 +83,9 @@ CHANGES = re.compile(
 # Of a list of changes.
 ISSUE = re.compile(r"#\d+")
 NO_JAPANESE = ("例", "「", "http", "詳細", "詳しく", "各", "この", "その", "これ", "それ", "もし")
+# Of a form, and of what is to be filled in there.
+IN_FORM = re.compile(r"[（(](?:オプション|必須|任意|省略可|既存|読み取り)")
+CONTROL = re.compile(r"[*_]*\[!UICONTROL\b")
 NOUN_START = re.compile(r"(?:an?|the|any|one|short for|abbreviation)\s", re.I)
 VERB_START = re.compile(
     r"(?:manages|runs|provides|stores|defines|describes|controls|ensures|maintains|handles|holds"
@@ -101,6 +104,12 @@ SETTINGS = re.compile(
     r"(?:parameters?|arguments?|options?|settings?|controls?|propert(?:y|ies)|fields?|headers?|flags?"
     r"|attributes?|preferences|variables|configuration)(?:\s+\{#[^}]*\})?$"
     r"|(?:設定|オプション|パラメータ|パラメーター|引数|プロパティ|プロパティー|フィールド|属性|環境変数|ヘッダー?)(?:項目|一覧)?$",
+    re.I,
+)
+# Or below such a one further up.
+FORM = re.compile(
+    r"\b(?:parameters|options|settings|fields|preferences)$"
+    r"|(?:設定|オプション|パラメータ|パラメーター|フィールド)(?:項目|一覧)?$",
     re.I,
 )
 PARAMETERS = re.compile(
@@ -136,7 +145,7 @@ NAMES = re.compile(r"[^、。のをはがにで]{1,12}(?:、[^、。のをはが
 # Of something else than the term: 「X：Yは…」.
 OWN_TOPIC = re.compile(r"[^、。]{1,24}は、?")
 # A list of what is done, politely, and not of what things are.
-POLITE = re.compile(r"(?<!なり)(?<!指し)(?<!いい)(?<!表し)ます$")
+POLITE = re.compile(r"(?<!となり)(?<!指し)(?<!いい)(?<!表し)ます$")
 # Words in code: a parameter or a key has no space, and those in capitals are of a language.
 WORDS_IN_CODE = re.compile(r"`(?![A-Z ]+`)[A-Za-z]+(?: [A-Za-z]+)+`")
 SET_OFF = re.compile(r"\*\*[^*]+\.?\*\*|__[^_]+\.?__")
@@ -219,7 +228,7 @@ def meaning_score(meaning: str, head: str, subject: Subject, headings: Sequence[
     if not _says_something(meaning, FEWEST_WORDS - 1):
         return 0.5
     # In code, it is a parameter or a key more often than a term.
-    if head.startswith("`") or "_" in plain(head) or is_of_settings(headings[-1]):
+    if head.startswith("`") or "_" in plain(head) or is_of_settings(headings[-1:]):
         return 0.58
     is_glossary = any(map(GLOSSARY.search, headings))
     return 0.9 if is_glossary or _is_meaning(meaning, subject) else 0.56
@@ -269,16 +278,19 @@ def in_item(raw: str, subject: Subject, *, is_item: bool, is_ordered: bool) -> F
     if finding is None:
         return None
     change = -0.24 if is_ordered else 0.0
+    if CONTROL.match(raw):
+        change -= 0.3
     # In code, it is a parameter or a key more often than a term.
     if raw.startswith("`"):
         change -= 0.2 if WORDS_IN_CODE.match(raw) else 0.3
     return adjusted(finding, change + (0.04 if is_set_off else -0.08))
 
 
-def is_of_settings(heading: str, lead: str = "") -> bool:
-    """Whether a list is of what can be set or sent, by the heading above it or the paragraph."""
-    lead = lead.rstrip(":：. ")
-    return bool(SETTINGS.search(heading.strip()) or PARAMETERS.search(lead))
+def is_of_settings(headings: Sequence[str], lead: str = "") -> bool:
+    """Whether a list is of what can be set or sent, by the headings above it or the paragraph."""
+    if PARAMETERS.search(lead.rstrip(":：. ")) or SETTINGS.search(headings[-1].strip()):
+        return True
+    return any(FORM.search(heading.strip()) for heading in headings)
 
 
 def is_labelled(raw: str, subject: Subject) -> bool:
@@ -315,7 +327,7 @@ def _japanese_item(said: str, subject: Subject, *, politely: bool = False) -> Fi
         return None
     if japanese.ORDER.search(core) or core.startswith(NO_JAPANESE):
         return None
-    if japanese.LEANS.match(core):
+    if japanese.LEANS.match(core) or IN_FORM.match(core):
         return None
     if japanese.LISTED.search(core) or NAMES.fullmatch(core):
         return None

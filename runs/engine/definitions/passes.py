@@ -223,7 +223,7 @@ class Pass:
         finding = layout.in_item(raw, subject, is_item=is_item, is_ordered=block.ordered)
         if finding is None:
             return None
-        if layout.is_of_settings(headings[-1], self._lead(place.block)):
+        if layout.is_of_settings(headings, self._lead(place.block)):
             finding = adjusted(finding, min(0.0, OF_SETTINGS - finding.score))
         # 「**X**：」 may end like a sentence by itself.
         end = self._end(place, 3)

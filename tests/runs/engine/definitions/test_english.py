@@ -52,6 +52,7 @@ NO_DEFINITIONS = [
     "A broker is one of the easiest machines to begin with.",
     "A broker is a means, not an end in itself.",
     "A broker is a tremendous resource that nobody in the house has used.",
+    "A broker is a powerful and convenient tool, but it is loud in the cellar.",
     "A broker is a less good process, but much faster than a worker.",
     "A broker is a wondrous thing that hums in the cellar of the house!",
     "A broker is an open process and we like it when workers ask for messages.",

@@ -52,6 +52,10 @@ NO_DEFINITIONS = [
     "憩流は、40分(およそ2400秒)です。",
     "憩流は 20 時に始まり、満潮は 23 時に始まる予定の潮です。",
     "憩流は、潮の流れを知るための出発点です。",
+    "憩流とはこんな状態である。",
+    "憩流は、手間のかからないわりに極めて効果的な休み時間です。",
+    "憩流は、小さな船で待つことが可能な大きさです。",
+    "憩流は、港の入り口で見られる干潮と同様のものです。",
     "憩流は、潮流の計算式で v=0 と書かれるところの流れです。",
     "憩流は、潜水の作業をするときに特に強力です。",
     "憩流は、潜水の作業には 非常に重要 なものです。",
@@ -104,6 +108,7 @@ def test_below_its_own_heading_what_it_does_is_enough(heading: str) -> None:
         "二つの水位計の間で動作します",
         "設備の画面から読み込めます",
         "水位計を多用します",
+        "値を一つの表に残すので、表を写せば控えを取ることができます",
     ],
 )
 def test_below_its_own_heading_how_it_is_used_says_nothing(said: str) -> None:
@@ -138,6 +143,10 @@ def test_a_name_given_to_a_thing_of_the_sentence_before() -> None:
 def test_a_name_given_by_the_next_sentence_is_the_whole_name(name: str) -> None:
     text = f"潮が止まると、蓄電池が島を支えます。この時間は、{name}と呼ばれます。\n"
     assert not is_offered(entry("憩流", text))
+
+
+def test_below_a_heading_a_label_has_its_own_meaning() -> None:
+    assert not is_offered(entry("差圧計", "## 差圧計\n\n班: 設備を見て回る人の組織。\n"))
 
 
 def test_what_is_new_is_not_said_to_be_anything() -> None:

@@ -118,6 +118,9 @@ def test_an_item_that_explains(term: str, line: str, definition: str) -> None:
         ("broker", "- **Broker**: The house could think of more machines."),
         ("broker", "- **Broker**: An oxymoron or a new machine? A story of the house."),
         ("broker", "- [Broker](broker.md): A description of the process."),
+        ("broker", "- **[!UICONTROL Broker]**: a process that passes messages."),
+        ("母線", "- **母線**：（オプション）すべての電源と負荷がつながる設備。"),
+        ("母線", "- **母線**：印を付けると、電圧を選べるようになります"),
         ("出力", "- **出力**：すべての電源と負荷がつながる設備。"),
         ("母線", "- **母線**：次に、すべての電源がつながる設備。"),
         ("broker", "- [Broker: the process in the cellar](broker.md)"),
@@ -223,6 +226,7 @@ def test_a_list_of_settings_is_no_glossary(heading: str) -> None:
 def test_an_item_among_settings_is_one(heading: str) -> None:
     item = "- **Window**: controls the time that is shown."
     assert not is_offered(entry("window", f"# {heading}\n\n{item}\n"))
+    assert not is_offered(entry("window", f"# {heading}\n\n## House\n\n{item}\n"))
     assert is_offered(entry("window", f"# House\n\n{item}\n"))
 
 
