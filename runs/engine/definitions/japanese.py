@@ -18,7 +18,7 @@ LEAD = (
 # After とは: not a definition, but a comparison, a doubt or a question.
 NOT_TOWA = (
     r"(?!異な|違|別|無関係|関係|限|いえ|言え|思|なら|なり|言い|いい|呼|逆|対照|独立|似|比べ|比較|考え|何"
-    r"|なに|なん|こんな|こういう|このような|どの|どう|どんな|いった|言った|反対|裏腹|一線|少し|全く|まったく|うまく|互換|直接|[？?])"
+    r"|なに|なん|こんな|こういう|このような|どの|どう|どんな|いった|言った|反対|裏腹|一線|少し|全く|まったく|うまく|互換|直接|\s?[？?|｜])"
 )
 COPULA = re.compile(r"(?:である|であり|です|だ|であって|でして)$")
 ENDING = re.compile(r"[。．.！!\s]+$|[（(][^（）()]*[）)]$")
@@ -110,7 +110,7 @@ MADE_OF = re.compile(
 # Of one thing after another: 「Xは…、Yは…である」.
 PARALLEL = re.compile(r"[、,，]\s?[^、。，「」はが]{1,15}は(?!じめ)")
 # Code or a formula.
-FORMULA = re.compile(r"[\\=$]")
+FORMULA = re.compile(r"[\\=$]|^[!-~]*[._][!-~]+$")
 SPACED = re.compile(f"(?<=[{KANJI}\u3041-\u30ff]) (?=[{KANJI}\u3041-\u30ff])")
 DOES = re.compile(
     r"(?:ます|する|れる|きる|える|ける|せる|てる|べる|める|行う|扱う|担う|持つ|保つ|示す|表す|指す|ぶ|む)$"
