@@ -247,8 +247,10 @@ def _wa(rest: str, *, is_titled: bool) -> Finding | None:
         noun = rest[: copula.start()].rstrip()
         if OPINION.search(noun) or FORMULA.search(noun):
             return None
-        if TO_DO.search(noun) or ENUMERATION.match(noun):
+        if TO_DO.search(noun):
             return Finding(0.54, "wa")
+        if ENUMERATION.match(noun):
+            return Finding(0.58, "wa")
         if len(noun) < LITTLE:
             change -= 0.2
         if CLASS.search(noun):

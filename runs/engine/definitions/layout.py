@@ -36,7 +36,7 @@ LABEL = re.compile(
     r"(?:note|examples?|defaults?|default values?|warning|caution|tips?|important|descriptions?"
     r"|rationale|background|motivation|see also|prerequisites"
     r"|definitions?|meaning|定義|意味|背景|経緯|動機|関連項目|おわりに|参考"
-    r"|returns?|arguments?|inputs?|outputs?|入力|出力|戻り値|返り値|引数|単位|サイズ"
+    r"|inputs?|outputs?|入力|出力|単位|サイズ"
     r"|values?|types?|names?|usage|overview|introduction|configuration|summary|details?|options?|parameters?"
     r"|注意|注記|注|補足|例|備考|重要|警告|ヒント|既定値?|デフォルト値?|説明|概要|使い方|使用例|はじめに|設定|値|名前|まとめ"
     r"|本書|本章|本節|本稿|本文書|本ドキュメント|結果|目的|理由|原因|方法|手順|条件"
@@ -106,7 +106,7 @@ SETTINGS = re.compile(
     r"|(?:設定|オプション|パラメータ|パラメーター|引数|プロパティ|プロパティー|フィールド|属性|環境変数|ヘッダー?)(?:項目|一覧)?$",
     re.I,
 )
-# Or below such a one further up.
+# An item, however far below such a one.
 FORM = re.compile(
     r"\b(?:parameters|options|settings|fields|preferences)$"
     r"|(?:設定|オプション|パラメータ|パラメーター|フィールド)(?:項目|一覧)?$",
@@ -228,7 +228,7 @@ def meaning_score(meaning: str, head: str, subject: Subject, headings: Sequence[
     if not _says_something(meaning, FEWEST_WORDS - 1):
         return 0.5
     # In code, it is a parameter or a key more often than a term.
-    if head.startswith("`") or "_" in plain(head) or is_of_settings(headings[-1:]):
+    if head.startswith("`") or "_" in plain(head) or SETTINGS.search(headings[-1].strip()):
         return 0.58
     is_glossary = any(map(GLOSSARY.search, headings))
     return 0.9 if is_glossary or _is_meaning(meaning, subject) else 0.56
@@ -288,9 +288,8 @@ def in_item(raw: str, subject: Subject, *, is_item: bool, is_ordered: bool) -> F
 
 def is_of_settings(headings: Sequence[str], lead: str = "") -> bool:
     """Whether a list is of what can be set or sent, by the headings above it or the paragraph."""
-    if PARAMETERS.search(lead.rstrip(":：. ")) or SETTINGS.search(headings[-1].strip()):
-        return True
-    return any(FORM.search(heading.strip()) for heading in headings)
+    is_led_in = PARAMETERS.search(lead.rstrip(":：. ")) is not None
+    return is_led_in or any(FORM.search(heading.strip()) for heading in headings)
 
 
 def is_labelled(raw: str, subject: Subject) -> bool:

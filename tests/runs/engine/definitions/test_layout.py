@@ -225,6 +225,7 @@ def test_a_list_of_settings_is_no_glossary(heading: str) -> None:
 @pytest.mark.parametrize("heading", ["Other settings", "オプション"])
 def test_an_item_among_settings_is_one(heading: str) -> None:
     item = "- **Window**: controls the time that is shown."
+    assert is_offered(entry("window", f"# Installation and configuration\n\n{item}\n"))
     assert not is_offered(entry("window", f"# {heading}\n\n{item}\n"))
     assert not is_offered(entry("window", f"# {heading}\n\n## House\n\n{item}\n"))
     assert is_offered(entry("window", f"# House\n\n{item}\n"))
@@ -366,12 +367,12 @@ MEANING = "# {0}\n\nYield\n: A {0} that is felled for its wood.\n"
 
 @pytest.mark.parametrize("section", [ITEM, MEANING])
 def test_a_label_of_many_items_is_no_term_of_theirs(section: str) -> None:
-    trees = [section.format(tree) for tree in ("oak", "elm", "ash", "fir")]
+    trees = [section.format(tree) for tree in ("oak", "elm", "ash", "fir", "yew", "bay")]
     assert is_offered(entry("yield", *trees[:2]))
     assert not is_offered(entry("yield", *trees))
     assert not is_offered(entry("yield", "\n".join(trees)))
     # The same glossary may be in each version of a manual.
-    assert is_offered(entry("yield", *trees[:1] * 4))
+    assert is_offered(entry("yield", *trees[:1] * 6))
     # What names it is about it, however many items there are.
     own = "# Wood\n\nYield is a measure of how much wood a forest gives.\n"
     assert entry("yield", *trees, own).definition.startswith("Yield is a measure")
