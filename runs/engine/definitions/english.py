@@ -37,6 +37,8 @@ NOUN_GROUP = (
 PLURAL = re.compile(
     rf"(?!{NOUN_GROUP}(?:not|always|never|available|required|able|likely)\b)"
     rf"(?![\w'\-]+(?:ed|ing|en|able|ible|ful|less|ous|al)\s)"
+    r"(?!(?:\w+ly|further|also|then|first|best)\s+\w+(?:ed|en)\s+"
+    r"(?:in|by|as|to|with|from|on|at|the|for|following|using|according)\b)"
     rf"{NOUN_GROUP}(?P<noun>[a-z\-]{{2,}}(?<![sui])s|sets of [\w\-]+|people|data|software|children)"
     r"(?=\s+(?:that|which|who|whose|used|of|for|with|in|from|to|designed|by|containing|where|on"
     r"|created|attached|stored|defined|made|provided|intended|describing|representing|within)\b"
@@ -55,7 +57,7 @@ GENUS = re.compile(
 # Said of a thing, but not what it is.
 OPINION = re.compile(
     r"an?\s+(?:\w+ly\s+|very\s+|quite\s+|rather\s+|much\s+|more\s+)*"
-    r"(?:good|bad|great|nice|better|terrible|poor|wonderful|safe|wise|sensible|reasonable|viable"
+    r"(?:good|bad|great|nice|better|terrible|poor|wonderful|wondrous|tremendous|special|safe|wise|sensible|reasonable|viable"
     r"|natural|obvious|popular|frequent|likely|big|huge|major|minor|tiny|significant|serious|real"
     r"|new|recent|useful|handy|powerful|convenient|helpful|valuable|important|crucial|critical|key"
     r"|vital|easy|simple|quick|common|typical|final|second|third|first|last|different|similar|known|normal"
@@ -63,7 +65,7 @@ OPINION = re.compile(
     r"(?:\w+\s+)?(?:idea|choice|option|practice|ways?|approach|mistake|problem|issue|things?|step"
     r"|start|place|example|reason|solution|candidate|alternative|change|source|cause|concern"
     r"|challenge|fit|point|question|time|deal|part|one|match|task|addition|case|situation|matter"
-    r"|requirement|consideration|factor|pattern|scenario|improvement|topic|resource for|element"
+    r"|requirement|consideration|factor|pattern|scenario|improvement|topic|resource|quality|element"
     r"|aspect|enabler|role|term|(?:component|piece)(?=\s+(?:of|in)\b))\b"
     r"|an?\s+(?:\w+ly\s+|very\s+|quite\s+|rather\s+)*"
     r"(?:bit|little|lot|must|matter|pain|given|prerequisites?|requirements?|work in progress"
@@ -72,12 +74,14 @@ OPINION = re.compile(
     r"|good|instance of (?:this|the)|exceptions?|alternative|great|thing|complex|long|sure"
     r"|necessity|waste|priority|concern|risk|bug|bad|perfect|topic|subject|step in|fact"
     r"|new field|solution to (?:this|these|that|the)|overloaded|misnomer|loaded|generic term|no"
-    r"|better|(?:stable|beta|alpha) feature)\b"
+    r"|better|(?:stable|beta|alpha) feature|means(?=,| to an end))\b"
+    r"|an?\s+(?:much\s+)?(?:less|more)\s+[^.;]{3,60}\bthan\b"
     # A parameter and its values; a number that tells something is a measure.
     r"|an? (?:number|string|boolean|integer|float|list) (?:or null\b|(?:between|from)\b"
     r"(?!(?:[^.;]|\.\d)* (?:that|which) (?!sets|specif|controls|determines|configures|must|should)"
     r"[a-z]+))"
-    r"|an?\s+(?:very\s+)?(?:simple|common|popular|useful|powerful|well-known|official|basic)\s+"
+    r"|an?\s+(?:very\s+)?(?:simple|common|popular|useful|powerful|well-known|official|basic"
+    r"|convenient)(?:(?:,| and)\s+\w+)?\s+"
     r"(?:technique|concept|method|tool|project|feature|operation)(?:[,.;]| and\b)"
 )
 POINTING = re.compile(
@@ -88,7 +92,8 @@ POINTING = re.compile(
     r"|equivalent|case|difference|norm|ideal|perfect|number one|king|proper|job|user's|important)\b"
     r"|the (?:\w+ )?(?:most|least)\b|an? (?:[\w\-]+ ){1,4}one\b"
     r"|(?:one|any) of (?:these|those|them|our|your|my)\b"
-    r"|one of the (?:most|best|few|main|things|reasons|ways|many|first|biggest)\b"
+    r"|one of the (?:most|best|few|main|things|reasons|ways|many|first|biggest|easiest|simplest"
+    r"|fastest|quickest|greatest|nicest|cheapest|hardest|safest)\b"
     r"|any of the (?:above|following)|another\s+(?:way|option|example|reason|approach|thing|one)\b"
 )
 # A sentence that leans on what is around it says less alone.
@@ -96,7 +101,7 @@ DEICTIC = re.compile(
     r"\b(?:this|these|that) (?:example|case|section|chapter|page|tutorial|guide|document|book|step"
     r"|point|command|scenario|figure|table|file|release|version|list|feature|field|method|function"
     r"|option|setting|package)\b|\b(?:above|below|here|previous|previously|preceding|earlier"
-    r"|aforementioned|as shown|see|any such|latter|former|in question)\b"
+    r"|aforementioned|as shown|see|any such|latter|former|in question|at the moment)\b"
     r"|\b(?:we|our|us|your|you've|I|my)\b",
 )
 EXAMPLE = re.compile(r"\b(?:for example|for instance|e\.g\.|such as this)\b", re.IGNORECASE)
@@ -108,10 +113,15 @@ TITLED_VERBS = (
     r"|represents?|makes? it possible|(?:is|are) (?:used|responsible|designed|intended|made"
     r"|composed|meant|concerned)|can be used)"
 )
+# "A line between two parties (X) is …" is said of the line.
+LONG_FORM = (
+    r"(?![\w\-–/&'’ ]{0,60}\b(?:between|from|with|by|that|which|when|if|is|are|was)\b)"
+    r"[\w\-–/&'’ ]{4,60}"
+)
 START = (
     rf"{LEAD}(?:(?P<article>an?|the)\s+)?(?:(?:term|word|concept of|name)\s+)?"
     # Or in brackets behind its long form.
-    rf"(?:{QUOTE}{MASK}{QUOTE}|[\w\- ]{{4,60}} \({MASK}\)){ASIDE}"
+    rf"(?:{QUOTE}{MASK}{QUOTE}|{LONG_FORM} \({MASK}\)){ASIDE}"
 )
 BE = re.compile(
     rf"{START}\s+(?P<be>is|are|was|were)\s+(?P<also>also\s+)?{ADVERBS}(?P<rest>.+)", re.I
@@ -126,7 +136,9 @@ MEANS = re.compile(
 DOES = re.compile(rf"{START}\s+{ADVERBS}{TITLED_VERBS}\s+\S+", re.I)
 NAMING = r"(?:called|known as|referred to as|termed|named)"
 NAMED = rf"(?:simply |just )?(?:an?\s+|the\s+)?{QUOTE}{MASK}{QUOTE}"
-POINTS_BACK = re.compile(r"\b(?:this|these|those|above|previous)\b|\b(?:it|they) $", re.I)
+POINTS_BACK = re.compile(
+    r"\b(?:this|these|those|above|previous|remaining|resulting)\b|\b(?:it|they) $", re.I
+)
 CALLED = re.compile(
     r"(?<!that )(?<!which )\b(?:is|are|be|being|also|often|commonly)\s+"
     r"(?:\w+ly\s+|also\s+|often\s+|sometimes\s+)?"
@@ -146,8 +158,12 @@ LEANS = re.compile(
 )
 # What has to be so, as specifications say it.
 NORMATIVE = re.compile(r"\b(?:MUST|SHALL|SHOULD)\b")
-# "X is a text format, so …" is said for what follows from it.
-CONSEQUENCE = re.compile(r"(?:[\w\-]+\s+){1,4}[\w\-]+,? so (?!that\b|as to\b)")
+# "X is a text format, so …" is said for what follows from it, "…, because …" for its reason.
+CONSEQUENCE = re.compile(
+    r"(?:[\w\-]+\s+){1,4}[\w\-]+,? (?:so (?!that\b|as to\b)|because\b|since\b"
+    r"|and (?:we|you|I|for (?:most|many|some))\b)"
+)
+THEREFORE = re.compile(r", so (?:it|they|we|you)\b")
 # Below a heading, "this" may be the text itself.
 OF_TEXT = re.compile(
     r"an?\s+(?:[\w\-]+\s+)?(?:list|guide|guideline|overview|summary|collection|page|document|tutorial"
@@ -158,7 +174,7 @@ LITTLE = 8
 LONGEST_PHRASE = 30
 CIRCULAR = 16
 FOLLOWING = re.compile(r"\b(?:the|these|as) follow(?:ing|s)\b|:$", re.I)
-QUESTION = re.compile(r"\?[\"'”’)]*$")
+QUESTION = re.compile(r"[?!][\"'”’)]*$")
 NEGATION = re.compile(r"(?:not|never|no longer|n't|hardly|neither|nor)\b")
 PRONOUN = re.compile(r"(?:It|This|They|These)\s+(?:is|are)\s+" + ADVERBS + r"(?P<rest>an?\s.+)")
 NOUN_PHRASE = re.compile(
@@ -172,9 +188,12 @@ FINITE = re.compile(
 )
 # One that belongs to no clause: then the words before it were a subject, not a definition.
 MAIN_VERB = re.compile(
-    r"(?<!that )(?<!which )(?<!who )(?<!whose )(?<!it )(?<!they )(?<!and )(?<!you )(?<!or )"
-    r"\b(?:is|are|was|were|has|have|should|must|will|would|can|may|does|do)\b"
+    r"(?<!\bthat )(?<!\bwhich )(?<!\bwho )(?<!\bwhose )(?<!\bit )(?<!\bthey )(?<!\band )(?<!\byou )"
+    r"(?<!\bor )\b(?:is|are|was|were|has|have|should|must|will|would|can|could|may|might"
+    r"|does|do)\b"
 )
+# "… in Colombia publishes a notice": somebody does something.
+ACTS = re.compile(r"(?:in|of|for|with|from|by)\s+(?:[\w\-]+\s+){1,3}?[a-z]+(?<![sui])s\s+an?\s")
 
 
 def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
@@ -217,6 +236,8 @@ def _by_verb(sentence: str, *, is_titled: bool) -> Finding | None:
     if found := MEANS.match(sentence):
         is_loose = found["verb"].lower().startswith("represent") or " means that " in sentence
         score = 0.7 if is_loose else 0.84
+        if THEREFORE.search(sentence):
+            score -= 0.3
         return Finding(score, "means")
     if is_titled and DOES.match(sentence):
         return Finding(0.66, "heading")
@@ -281,6 +302,6 @@ def _untold(sentence: str) -> Finding | None:
     phrase = None if MASK in sentence else NOUN_PHRASE.match(sentence)
     if phrase and len(sentence.split()) <= LONGEST_PHRASE and not FINITE.search(phrase["group"]):
         rest = sentence[phrase.end() - len(phrase["joint"]) :]
-        if not MAIN_VERB.search(rest):
+        if not (MAIN_VERB.search(rest) or ACTS.match(rest)):
             return Finding(0.64, "heading")
     return None

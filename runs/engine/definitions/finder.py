@@ -3,6 +3,8 @@ and chosen when they are asked for."""
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from itertools import islice
 
 from runs.engine.definitions.choosing import choose
 from runs.engine.definitions.passages import Passage
@@ -18,6 +20,11 @@ MOST_KEPT = 40
 MOST_OPEN = 4_000_000
 # A heading of so many sections ("Rationale") is what each of them is for, and names nothing.
 RECURRING = 3
+# What so many items begin with ("Type: …"), each going on in its own way, is no term of theirs.
+LABELS = 6
+LABELLED = ("list", "definition-list")
+# No more than an example of use.
+OF_A_LABEL = 0.2
 
 
 class ContextFinder:
@@ -123,6 +130,8 @@ class _Survey:
         self._size = 0
         self._kept: dict[int, _Kept] = {}
         self._unnamed: dict[int, list[Passage]] = {}
+        self._labelled: dict[int, _Kept] = {}
+        self._beginnings: dict[int, set[str]] = {}
 
     def add(self, one: Pass, *, size: int) -> None:
         self._size += size
@@ -140,12 +149,20 @@ class _Survey:
         if self._together.headings[number] < RECURRING:
             for passage in self._unnamed.pop(number, ()):
                 kept.add(passage)
+        is_label = len(self._beginnings.pop(number, ())) >= LABELS
+        for passage in self._labelled.pop(number, _Kept()).best():
+            score = min(passage.score, OF_A_LABEL)
+            kept.add(replace(passage, score=score, pattern="") if is_label else passage)
         return kept.best()
 
     def _take(self, one: Pass, number: int) -> None:
         kept = self._kept.setdefault(number, _Kept())
+        labelled = self._labelled.setdefault(number, _Kept())
         for passage in one.passages(number):
-            kept.add(passage)
+            (labelled if passage.pattern in LABELLED else kept).add(passage)
+        beginnings = self._beginnings.setdefault(number, set())
+        if len(beginnings) < LABELS:
+            beginnings.update(islice(one.labelled(number), MOST_KEPT))
         self._unnamed.setdefault(number, []).extend(one.unnamed(number))
 
 

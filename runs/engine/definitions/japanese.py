@@ -18,7 +18,7 @@ LEAD = (
 # After とは: not a definition, but a comparison, a doubt or a question.
 NOT_TOWA = (
     r"(?!異な|違|別|無関係|関係|限|いえ|言え|思|なら|なり|言い|いい|呼|逆|対照|独立|似|比べ|比較|考え|何"
-    r"|なに|なん|どの|どう|どんな|いった|言った|反対|裏腹|一線|少し|全く|まったく|うまく|互換|直接|[？?])"
+    r"|なに|なん|こんな|こういう|このような|どの|どう|どんな|いった|言った|反対|裏腹|一線|少し|全く|まったく|うまく|互換|直接|\s?[？?|｜])"
 )
 COPULA = re.compile(r"(?:である|であり|です|だ|であって|でして)$")
 ENDING = re.compile(r"[。．.！!\s]+$|[（(][^（）()]*[）)]$")
@@ -35,7 +35,7 @@ CLASS = re.compile(
     r"|コンポーネント|ファイル|集合|集まり|集合体|グループ|名前|名称|呼び名|値|割合|比率|時間|期間|時刻|場所|地点|人"
     r"|部分|部品|一つ|1つ|ひとつ|１つ|形式|規格|標準|プロトコル|言語|環境|領域|区間|コード|データ|ライブラリー?"
     r"|フレームワーク|API|要素|属性|種類|手順|操作|処理|関数|変数|文書|表|組織|団体|会社|企業|施設|建物|制度|規則|ルール"
-    r"|原則|考え方|行為|現象|性質|能力|量|力|速度|距離|電圧|電流|配列|型|式|構造|構成|モデル|パッケージ|サーバー?"
+    r"|原則|考え方|行為|現象|性質|能力|量|(?<![強有無])力|速度|距離|電圧|電流|配列|型|式|構造|構成|モデル|パッケージ|サーバー?"
     r"|クライアント|デーモン|カーネル|ディレクトリー?|リポジトリー?|フォーマット|アルゴリズム|識別子|文字列|記号"
     r"|インターフェース|インターフェイス|インタフェース|エージェント|ドライバー?|モジュール|プラグイン|アプリケーション"
     r"|プラットフォーム|ユニット|ペア|マーカー|診断|組|メタデータ|ディストリビューション|プロジェクト|メカニズム|エンジン|マネージャー?|コントローラー?|コンテナー?"
@@ -61,10 +61,10 @@ NOT_NOUN = re.compile(
     r"(?:(?<!も)の|のみ|不変|可変|未定義|いずれか|どちらか|ん|わけ|ため|から|必要|可能|重要|便利|有効|有用|簡単|不要|同じ|後|(?<!名)前|とおり|通り|場合|予定|はず|べき|そう"
     r"|よう|ほう|の方|無効|困難|危険|安全|十分|不可能|必須|的|適切|最適|残念|大切|大変|好き|嫌い|自由|任意|明らか|確か|別"
     r"|逆|最後|最初|次|例外|例|一例|良い|よい|いい|ない|多い|少ない|難しい|やすい|にくい|たい|らしい|みたい|だけ|ほど"
-    r"|まで|くらい|ぐらい|以上|以下(?![「、])|未満|正常|異常|排他|(?<!集)中|がち|とき|時|場合|％|%|問題|理由|原因|結果|目的|ポイント|コツ|おすすめ"
+    r"|まで|くらい|ぐらい|以上|以下(?![「、])|未満|正常|異常|排他|(?<!集)中|がち|とき|時|場合|％|%|問題|理由|原因|責任|結果|目的|ポイント|コツ|おすすめ"
     r"|お勧め|推奨|前提|基本|普通|通常|同様|同等|当然|間違い|誤り|様子|途中|寸前|既定|デフォルト|不明|互換|楽|容易|単純"
     r"|複雑|柔軟|強力|高速|低速|正確|完全|不完全|一般|特別|独立|一緒|無料|有料|無理|無駄|有名|人気|一番|最大|最小|最新"
-    r"|対象外|対象|向け|専用|[\"”」』]|限り|あまり|次第|まま|つもり|ところ|感じ|一部|みなさん|あなた|こちら|以外|非推奨|廃止|済み"
+    r"|対象外|対象|向け|専用|固有|サイズ|大きさ|[\"”」』]|限り|あまり|次第|まま|つもり|ところ|感じ|一部|みなさん|あなた|こちら|以外|非推奨|廃止|済み"
     r"|[0-9０-９][^ぁ-んァ-ヶ一-龠]{0,8}|[一二三四五六七八九十百千万]+(?:つ|人|台|回|個|枚|本|件|時間|分|秒|年|月|日)"
     r"|[0-9０-９]+\s?(?:つ|人|台|回|個|枚|本|件|時間|分|秒|年|月|日|度|割|行|桁|文字))$"
 )
@@ -72,13 +72,13 @@ NEGATIVE = re.compile(r"(?:ない|ません|なかった|ませんでした|な�
 QUESTION = re.compile(r"[？?]|(?:ます|です|る)[:：]|(?:か|かな|でしょうか|だろうか|ですか|ますか)$")
 ORDER = re.compile(
     r"(?:ください|下さい|ましょう|なさい|べきです|べきである|しよう|必要があ(?:る|ります)|とすること"
-    r"|ないこと"
+    r"|ないこと|参照のこと|ことを(?:強く)?(?:お勧め|お薦め|おすすめ|推奨)(?:する|します|いたします)"
     r"|(?:のみ|だけ|必ず)[^、]{0,12}こと)$"
 )
 # What has to be so, as translations of specifications say it.
 NORMATIVE = re.compile(r"[(（](?:MUST|SHALL|SHOULD)\b")
 LISTED = re.compile(
-    r"(?:次|以下(?![「、])|下記)の(?:よう|とおり|通り|もの|こと|[0-9０-９一二三四五六七八九]つ)"
+    r"(?:次|以下(?![「、])|下記)の(?:よう|とおり|通り|もの|こと|[0-9０-９一二三四五六七八九十]+(?:つ|種|点|項目|要素|段階))"
 )
 # A clause, and not a noun: 「Xは…することです」 mostly says what to do.
 TO_DO = re.compile(r"(?:[うくぐすつぬぶむる]|ない|た)こと$")
@@ -97,21 +97,31 @@ ENUMERATION = re.compile(r"(?:[^、]{1,14}、){3,}")
 # A judgement, or a comparison with what was said before.
 OPINION = re.compile(
     r"(?:良い|よい|いい|優れた|推奨される|推奨の|便利な|簡単な|一般的な|最適な|最良の|重要な|必要な|大切な|不可欠な"
-    r"|有効な|適切な|強力な|有用な|標準的な|新しい|新たな|別の|同じ|よくある|画期的な|厄介な|面白い|素晴らしい|安全な|主な|少し[^、。]{1,8}な|かなり[^、。]{1,8}な|とても[^、。]{1,8}な)"
+    r"|有効な|適切な|強力な|有用な|標準的な|効果的な|同様の|新しい|新たな|別の|同じ|よくある|画期的な|厄介な|面白い|素晴らしい|安全な|主な|少し[^、。]{1,8}な|かなり[^、。]{1,8}な|とても[^、。]{1,8}な)"
     r"(?:[^、。]{1,6}の)?[^、。の]{1,8}$|後継(?:となるもの)?$|ということ$|たいもの$|のようなもの$|置き換えるもの$|重要な?部分$|というもの$|[0-9０-９一二三四五六七八九]つ$"
+    r"|(?:(?:重要|大切|必要|不可欠|便利|有用)な|同様の)もの$|(?:要因|鍵|カギ|出発点|第一歩|近道)$|最も[^、。]{1,16}の\s?(?:[1１一]\s?つ|ひとつ)"
 )
 LESSER = re.compile(
-    r"(?:ます|です|だ|る)が、|より(?:も)?[^、。]{0,6}(?:高|低|大き|小さ|強|簡単)|補完する"
+    r"(?:ます|です|だ|る)が、|というより|[とに]比べ(?:ると|て)、?|より(?:も)?[^、。]{0,6}(?:高|低|大き|小さ|強|簡単)|補完する"
 )
 MADE_OF = re.compile(
     r"から(?:な(?:る|ります)|成(?:る|ります)|構成(?:される|されます|されている|されています))$"
 )
+# Of one thing after another: 「Xは…、Yは…である」.
+PARALLEL = re.compile(r"[、,，]\s?[^、。，「」はが]{1,15}は(?!じめ)")
+# Code or a formula.
+FORMULA = re.compile(r"[\\=$]|^[!-~]*[._][!-~]+$")
+SPACED = re.compile(f"(?<=[{KANJI}\u3041-\u30ff]) (?=[{KANJI}\u3041-\u30ff])")
 DOES = re.compile(
     r"(?:ます|する|れる|きる|える|ける|せる|てる|べる|める|行う|扱う|担う|持つ|保つ|示す|表す|指す|ぶ|む)$"
 )
+USES = re.compile(r"を(?:多用|必要と)(?:する|します)$|(?:ので|ため)、")
+KIND_OF = re.compile(r"(?P<noun>[^。]+?)(?:であり|で)、")
 PASSIVE = re.compile(r"[らわかがさたなばま]れ(?:る|ます|ている|ています)$")
 PAST = re.compile(r"(?:ました|でした|であった|だった|した|された|れた)$")
 NAMED = rf"{OPEN}\s?{MASK}\s?{CLOSE}{PAREN}{CLOSE}"
+# Of what a phrase without a verb is said, unless of its heading.
+TOPIC = re.compile(r"は|^[^。]{1,30}[:：]")
 # Or in brackets behind its long form.
 SUBJECT = rf"(?:{NAMED}|[^、。はがを（）()]{{2,30}}[（(](?:以下、?)?{OPEN}{MASK}{CLOSE}[）)])"
 TOWA = re.compile(rf"{LEAD}{SUBJECT}\s?(?:とは|というのは)、?{NOT_TOWA}\s?(?P<rest>.+)")
@@ -126,7 +136,7 @@ CALLED = re.compile(
 )
 THIS_IS_CALLED = re.compile(
     r"(?:(?P<alone>これら?|それら?|このこと|そのこと)|(?:これら|それら|こ|そ)の[^、。をは]{1,14}|こうした[^、。をは]{1,14}"
-    rf"|そのような[^、。をは]{{1,14}})(?:のこと)?(?:を|は)、?[^、。]{{0,14}}?(?<![のな]){NAMED}\s?{CALLING}"
+    rf"|そのような[^、。をは]{{1,14}})(?:のこと)?(?:を|は)、?[^、。]{{0,14}}?(?<![のなA-Za-z]){NAMED}\s?{CALLING}"
 )
 # Leans on the sentence before it, so it cannot be a definition alone.
 LEANS = re.compile(
@@ -147,7 +157,7 @@ def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
     one below a heading that names the term."""
     if len(sentence) < SHORTEST:
         return None
-    core = core_of(sentence)
+    core = core_of(SPACED.sub("", sentence))
     if not is_statement(core) or LISTED.search(core) or NORMATIVE.search(sentence):
         return None
     if found := TOWA.match(core):
@@ -156,7 +166,7 @@ def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
         finding = _wa(found["rest"], is_titled=is_titled)
     else:
         finding = _named(core)
-    if finding is None and is_titled and CLASS.search(core) and "は" not in core:
+    if finding is None and is_titled and CLASS.search(core) and not TOPIC.search(core):
         finding = None if OPINION.search(core) else Finding(0.66, "heading")
     if finding is None:
         return None
@@ -224,31 +234,46 @@ def _towa(rest: str) -> Finding | None:
 
 
 def _wa(rest: str, *, is_titled: bool) -> Finding | None:
-    if len(rest) < 4 or PAST.search(rest):
+    if len(rest) < 4 or PAST.search(rest) or "ください" in rest:
         return None
-    change = -0.12 if LESSER.search(rest) else 0.0
+    change = -0.12 if LESSER.search(rest) or PARALLEL.search(rest) else 0.0
     if AT_WORK.search(rest):
         return None
     if MEANS.search(rest):
+        if OPINION.search(rest):
+            return None
         return Finding((0.72 if SHOWS.search(rest) else 0.84) + change, "wa")
     if copula := COPULA.search(rest):
         noun = rest[: copula.start()].rstrip()
-        if OPINION.search(noun):
+        if OPINION.search(noun) or FORMULA.search(noun):
             return None
-        if TO_DO.search(noun) or ENUMERATION.match(noun):
+        if TO_DO.search(noun):
+            return Finding(0.54, "wa")
+        if ENUMERATION.match(noun):
             return Finding(0.58, "wa")
         if len(noun) < LITTLE:
             change -= 0.2
         if CLASS.search(noun):
             return Finding(0.82 + change, "wa")
-        return None if NOT_NOUN.search(noun) else Finding(0.68 + change, "wa")
+        return None if NOT_NOUN.search(core_of(noun)) else Finding(0.68 + change, "wa")
     if CLASS.search(rest):
-        return Finding(0.74, "wa")
+        # 「Xは…すること」 is an order.
+        return Finding(0.58 if TO_DO.search(rest) else 0.74, "wa")
     if MADE_OF.search(rest):
         return Finding(0.68 + change, "wa")
-    if is_titled and DOES.search(rest) and not PASSIVE.search(rest):
+    if is_titled and _does_something(rest):
         return Finding(0.66, "heading")
     return None
+
+
+def _does_something(rest: str) -> bool:
+    """Whether it tells what a thing is for: 「…で動作します」 and 「…を多用します」 do not."""
+    if not DOES.search(rest) or PASSIVE.search(rest):
+        return False
+    kind = KIND_OF.match(rest)
+    if kind and CLASS.search(kind["noun"]):
+        return True
+    return ("を" in rest or "として" in rest) and not USES.search(rest)
 
 
 def _named(core: str) -> Finding | None:

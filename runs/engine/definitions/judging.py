@@ -73,22 +73,3 @@ def _is_setting(words: str, subject: Subject) -> bool:
 def may_define(raw: str, offset: int) -> bool:
     """Whether it is worth a closer look that a term stands so far from the beginning."""
     return offset <= EARLY or NAMING.search(raw, offset - 40 if offset > 40 else 0) is not None
-
-
-def usage(raw: str, offset: int, *, language: str, is_prose: bool, is_alone: bool) -> float:
-    """How good an example of use a sentence is, from 0 to .3: whole, neither short nor long, about
-    the term rather than in passing, and in its language."""
-    words = plain(raw)
-    length = len(words) / (1 if is_japanese(words) else 2.5)
-    score = 0.05 if is_japanese(words) == (language == "ja") else 0.0
-    if is_alone:
-        score += 0.06
-    if is_prose:
-        score += 0.04
-    if 20 <= length <= 90:
-        score += 0.08
-    if offset <= 12:
-        score += 0.03
-    if words.endswith((".", "。", "!", "！")):
-        score += 0.03
-    return round(score, 2)

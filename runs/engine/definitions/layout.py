@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 
 from runs.engine.definitions import english, japanese
-from runs.engine.definitions.findings import Finding, adjusted
+from runs.engine.definitions.findings import STRONG, Finding, adjusted
 from runs.engine.definitions.plain import plain
 from runs.engine.definitions.sentences import sentences
 from runs.engine.definitions.spelling import (
@@ -35,7 +35,8 @@ PARENTHESIS = re.compile(r"\s*[（(]([^（）()]*)[）)]$")
 LABEL = re.compile(
     r"(?:note|examples?|defaults?|default values?|warning|caution|tips?|important|descriptions?"
     r"|rationale|background|motivation|see also|prerequisites"
-    r"|背景|経緯|動機|関連項目|おわりに|参考"
+    r"|definitions?|meaning|定義|意味|背景|経緯|動機|関連項目|おわりに|参考"
+    r"|inputs?|outputs?|入力|出力|単位|サイズ"
     r"|values?|types?|names?|usage|overview|introduction|configuration|summary|details?|options?|parameters?"
     r"|注意|注記|注|補足|例|備考|重要|警告|ヒント|既定値?|デフォルト値?|説明|概要|使い方|使用例|はじめに|設定|値|名前|まとめ"
     r"|本書|本章|本節|本稿|本文書|本ドキュメント|結果|目的|理由|原因|方法|手順|条件"
@@ -82,6 +83,9 @@ CHANGES = re.compile(
 # Of a list of changes.
 ISSUE = re.compile(r"#\d+")
 NO_JAPANESE = ("例", "「", "http", "詳細", "詳しく", "各", "この", "その", "これ", "それ", "もし")
+# Of a form, and of what is to be filled in there.
+IN_FORM = re.compile(r"[（(](?:オプション|必須|任意|省略可|既存|読み取り)")
+CONTROL = re.compile(r"[*_]*\[!UICONTROL\b")
 NOUN_START = re.compile(r"(?:an?|the|any|one|short for|abbreviation)\s", re.I)
 VERB_START = re.compile(
     r"(?:manages|runs|provides|stores|defines|describes|controls|ensures|maintains|handles|holds"
@@ -102,6 +106,16 @@ SETTINGS = re.compile(
     r"|(?:設定|オプション|パラメータ|パラメーター|引数|プロパティ|プロパティー|フィールド|属性|環境変数|ヘッダー?)(?:項目|一覧)?$",
     re.I,
 )
+# An item, however far below such a one.
+FORM = re.compile(
+    r"\b(?:parameters|options|settings|fields|preferences)$"
+    r"|(?:設定|オプション|パラメータ|パラメーター|フィールド)(?:項目|一覧)?$",
+    re.I,
+)
+PARAMETERS = re.compile(
+    r"\b(?:parameters?|arguments?|options|flags)$|(?:引数|パラメータ|パラメーター|オプション)$",
+    re.I,
+)
 SETTINGS_HEADER = re.compile(
     r"(?:data )?types?|defaults?|default values?|required\??|optional\??|mandatory"
     r"|型|データ型|既定値?|デフォルト値?|初期値|必須|省略",
@@ -118,17 +132,31 @@ OF_A_KIND = re.compile(
     r"|(?:In|On|For|With)\s[^,]{2,60},\s(?:an?|the)\s",
     re.I,
 )
+# "SCADA: Supervisory control and data acquisition: the system that …"
+LONG_FORM = re.compile(r"[A-Z][\w\-]*(?:\s[\w\-]+){1,7}: (?=(?:an?|the)\s)")
 # A list below, code, an address.
 NO_MEANING = re.compile(
-    r"(?:[-*+]\s|`|https?:|\d+\.|\[|see\b|e\.g|is a |calls? |example|例|参照|https?)", re.I
+    r"(?:[-*+]\s|`|https?:|\d+\.|\[|see\b|also \S+(?:\s\S+){0,3}$|e\.g|is a |calls? |example"
+    r"|例|参照|https?)",
+    re.I,
 )
+# Names and nothing said of them: 「X：A、B、C」.
+NAMES = re.compile(r"[^、。のをはがにで]{1,12}(?:、[^、。のをはがにで]{1,12}){2,}")
 # Of something else than the term: 「X：Yは…」.
 OWN_TOPIC = re.compile(r"[^、。]{1,24}は、?")
 # A list of what is done, politely, and not of what things are.
-POLITE = re.compile(r"(?<!なり)(?<!指し)(?<!いい)(?<!表し)ます$")
+POLITE = re.compile(r"(?<!となり)(?<!指し)(?<!いい)(?<!表し)ます$")
 # Words in code: a parameter or a key has no space, and those in capitals are of a language.
 WORDS_IN_CODE = re.compile(r"`(?![A-Z ]+`)[A-Za-z]+(?: [A-Za-z]+)+`")
 SET_OFF = re.compile(r"\*\*[^*]+\.?\*\*|__[^_]+\.?__")
+# The title of another page, or what one holds.
+LINK = re.compile(r"\[(?:[^\[\]]|\[[^\[\]]*\])*\]\([^()\s]*\)")
+OF_PAGE = re.compile(
+    r"an?\s+(?:[\w\-]+\s+)?(?:rundown|overview|guide|tutorial|walk-?through|introduction|summary"
+    r"|(?:description|explanation|list) of"
+    r"|collection of (?:guides|articles|tutorials|examples|links))\b",
+    re.I,
+)
 RUN_IN = re.compile(
     rf"(?:an?\s|the\s)?{MASK}\.\s+(?P<rest>(?:An?|The)\s(?:[\w\-]+\s+){{1,4}}?"
     r"(?:that|which|who|whose|for|of|to|used|where|in|with|by|below|above|between)\b.+)",
@@ -211,9 +239,12 @@ def _is_meaning(meaning: str, subject: Subject) -> bool:
     start, end = sentences(meaning, 0, len(meaning))[0]
     said = meaning[start:end]
     if is_japanese(said):
-        return _japanese_item(said, subject, politely=True) is not None
+        finding = _japanese_item(said, subject, politely=True)
+        return finding is not None and finding.score >= STRONG
+    if subject.term.text.isupper():
+        said = LONG_FORM.sub("", said, count=1)
     if NOUN_START.match(said):
-        return not (said.startswith("The ") and english.MAIN_VERB.search(said[:80]))
+        return not _is_clause(said)
     return bool(OF_A_KIND.match(said) or english.judged(subject.masked(said)))
 
 
@@ -232,7 +263,7 @@ def _says_something(words: str, fewest: int = FEWEST_WORDS) -> bool:
 def in_item(raw: str, subject: Subject, *, is_item: bool, is_ordered: bool) -> Finding | None:
     """「**X**：…」 and "X: …" in lists; outside of them only with the term set off."""
     is_set_off = raw.lstrip("([")[:1] in tuple("*_`<「") or raw.startswith("[**")
-    if not is_item and not is_set_off:
+    if (not is_item and not is_set_off) or LINK.fullmatch(raw.strip()):
         return None
     found = _item(raw, subject)
     if found is None or found["rest"].endswith((":", "：")):
@@ -240,17 +271,30 @@ def in_item(raw: str, subject: Subject, *, is_item: bool, is_ordered: bool) -> F
     rest = found["rest"]
     _start, end = sentences(rest, 0, len(rest))[0]
     said = rest[:end]
-    if MASK in said[:CIRCULAR]:
+    if MASK in said[:CIRCULAR] or (LINK.match(raw) and OF_PAGE.match(said)):
         return None
     is_japanese_item = IS_JAPANESE.search(rest) is not None
     finding = _japanese_item(said, subject) if is_japanese_item else _english_item(rest)
     if finding is None:
         return None
     change = -0.24 if is_ordered else 0.0
+    if CONTROL.match(raw):
+        change -= 0.3
     # In code, it is a parameter or a key more often than a term.
     if raw.startswith("`"):
         change -= 0.2 if WORDS_IN_CODE.match(raw) else 0.3
     return adjusted(finding, change + (0.04 if is_set_off else -0.08))
+
+
+def is_of_settings(headings: Sequence[str], lead: str = "") -> bool:
+    """Whether a list is of what can be set or sent, by the headings above it or the paragraph."""
+    is_led_in = PARAMETERS.search(lead.rstrip(":：. ")) is not None
+    return is_led_in or any(FORM.search(heading.strip()) for heading in headings)
+
+
+def is_labelled(raw: str, subject: Subject) -> bool:
+    """Whether a paragraph or item begins with the term as its label."""
+    return _item(raw, subject) is not None
 
 
 def _item(raw: str, subject: Subject) -> re.Match[str] | None:
@@ -260,9 +304,9 @@ def _item(raw: str, subject: Subject) -> re.Match[str] | None:
 
 
 def _english_item(rest: str) -> Finding | None:
-    if len(rest.split()) < FEWEST_WORDS or rest.endswith("?"):
+    if len(rest.split()) < FEWEST_WORDS or "?" in rest[:CIRCULAR] or rest.endswith("?"):
         return None
-    if ISSUE.search(rest) or (rest.startswith("The ") and english.MAIN_VERB.search(rest[:80])):
+    if ISSUE.search(rest) or _is_clause(rest):
         return None
     if NOUN_START.match(rest):
         return Finding(0.8, "list")
@@ -271,13 +315,20 @@ def _english_item(rest: str) -> Finding | None:
     return Finding(0.72 if VERB_START.match(rest) else 0.54, "list")
 
 
+def _is_clause(said: str) -> bool:
+    """ "The worker has changed …": about something else."""
+    return said[:4].lower() == "the " and english.MAIN_VERB.search(said[:80]) is not None
+
+
 def _japanese_item(said: str, subject: Subject, *, politely: bool = False) -> Finding | None:
     core = japanese.core_of(said)
     if len(core) < FEWEST_CHARACTERS or japanese.QUESTION.search(core):
         return None
     if japanese.ORDER.search(core) or core.startswith(NO_JAPANESE):
         return None
-    if japanese.LISTED.search(core):
+    if japanese.LEANS.match(core) or IN_FORM.match(core):
+        return None
+    if japanese.LISTED.search(core) or NAMES.fullmatch(core):
         return None
     if OWN_TOPIC.match(core) or japanese.OPINION.search(core) or japanese.LESSER.search(core):
         return None

@@ -8,14 +8,15 @@ from itertools import accumulate, combinations
 from typing import NamedTuple
 
 from runs.engine.definitions import layout
-from runs.engine.definitions.findings import MOST_SURE
-from runs.engine.definitions.judging import judged, may_define, usage
+from runs.engine.definitions.findings import MOST_SURE, adjusted
+from runs.engine.definitions.judging import judged, may_define
 from runs.engine.definitions.passages import Passage
 from runs.engine.definitions.plain import plain
 from runs.engine.definitions.reading import Block, Kind, Reading, cells, read
 from runs.engine.definitions.scanning import Match, Scanner
 from runs.engine.definitions.sentences import sentences
 from runs.engine.definitions.spelling import Subject, is_japanese
+from runs.engine.definitions.using import usage
 from runs.pipeline.data import SourceDocument
 
 # Of a term that is everywhere, so many examples of use are looked at in each document.
@@ -28,6 +29,15 @@ MOST_CHARACTERS = 1200
 TOO_SHORT = 30
 # A definition in the term's own language is the better one.
 OTHER_LANGUAGE = 0.06
+# A label stands at the beginning, behind its marks at most; by so many characters one item is told
+# from another.
+NEAR = 4
+# No paragraph that leads a list in is longer, and few lists have more items.
+LEAD = 120
+LONGEST_LIST = 40
+# No definition is offered for what can be set.
+OF_SETTINGS = 0.58
+ITS_BEGINNING = 120
 LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n|\\Z)")
 
 Span = tuple[int, int]
@@ -100,6 +110,25 @@ class Pass:
             if passage:
                 yield passage
 
+    def labelled(self, number: int) -> Iterator[str]:
+        """How the items and meanings begin that it stands before: "**Type**: a word …"."""
+        subject = self._subjects[number]
+        for place, match in self._standing.get(number, ()):
+            block = self._blocks[place.block]
+            if place.sentence or match.start - block.start > NEAR:
+                continue
+            end = block.start + ITS_BEGINNING
+            if self._is_head(place.block):
+                if layout.is_name(plain(self._text[block.start : block.end]), subject):
+                    yield self._text[block.start : end]
+            elif layout.is_labelled(self._text[block.start : min(block.end, end)], subject):
+                yield self._text[block.start : end]
+
+    def _is_head(self, index: int) -> bool:
+        """Whether what it means follows, in a definition list."""
+        block, following = self._blocks[index], self._blocks[index + 1 : index + 2]
+        return bool(following) and following[0].head == (block.start, block.end)
+
     def unnamed(self, number: int) -> Iterator[Passage]:
         """Below its heading, a term need not be named again."""
         named = {place for place, _match in self._standing.get(number, ())}
@@ -138,7 +167,7 @@ class Pass:
     def _headed(self) -> Iterator[tuple[int, set[int]]]:
         """Blocks right below a heading that is a subject's name."""
         for index, block in enumerate(self._blocks):
-            if block.opens and block.kind is Kind.PROSE:
+            if block.opens and block.kind is Kind.PROSE and not self._is_head(index):
                 heading = self._reading.heading(block)
                 if layout.LABEL.fullmatch(heading):
                     continue
@@ -166,6 +195,7 @@ class Pass:
         score = usage(
             self._text[start:end],
             match.start - start,
+            match.end - start,
             language=subject.term.language,
             is_prose=block.kind is not Kind.ROW,
             is_alone=match.alone,
@@ -184,15 +214,17 @@ class Pass:
             return self._made(block, block.start, block.end, finding.score, finding.pattern)
         if place.sentence:
             return None
-        following = self._blocks[place.block + 1 : place.block + 2]
-        if following and following[0].head == (block.start, block.end):
+        if self._is_head(place.block):
             return self._meaning(block, place.block + 1, subject)
         is_item = block.kind is Kind.ITEM
-        if is_item and any(map(layout.CHANGES.fullmatch, self._headings(block))):
+        headings = self._headings(block)
+        if is_item and any(map(layout.CHANGES.fullmatch, headings)):
             return None
         finding = layout.in_item(raw, subject, is_item=is_item, is_ordered=block.ordered)
         if finding is None:
             return None
+        if layout.is_of_settings(headings, self._lead(place.block)):
+            finding = adjusted(finding, min(0.0, OF_SETTINGS - finding.score))
         # 「**X**：」 may end like a sentence by itself.
         end = self._end(place, 3)
         if end - block.start > MOST_CHARACTERS:
@@ -209,6 +241,16 @@ class Pass:
         meaning = plain(self._text[self._blocks[index].start : end])
         score = layout.meaning_score(meaning, name, subject, self._headings(head))
         return self._made(head, head.start, end, score, "definition-list")
+
+    def _lead(self, index: int) -> str:
+        """The paragraph that a list follows: "Parameters:"."""
+        section, first = self._blocks[index].section, index
+        while first and self._blocks[first - 1].kind is Kind.ITEM and first > index - LONGEST_LIST:
+            first -= 1
+        before = self._blocks[first - 1] if first else self._blocks[index]
+        if before.kind is not Kind.PROSE or before.section != section:
+            return ""
+        return plain(self._text[before.start : min(before.end, before.start + LEAD)])
 
     def _headings(self, block: Block) -> list[str]:
         """Those it stands below, the nearest last."""

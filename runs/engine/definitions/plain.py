@@ -17,6 +17,10 @@ LINK = re.compile(
 )
 # Its address is elsewhere in the document.
 SHORT_LINK = re.compile(r"(?<![\w\]\[!\\])\[([A-Z][^\[\]\n]{1,60})\](?![\w\[(:])")
+# "[!DNL Some Name]": not to be translated.
+KEPT = re.compile(r"\[!(?:DNL|UICONTROL)\s+([^\[\]]*)\]")
+# Says where a line may break, and is not seen.
+UNSEEN = re.compile("[\u200b\u2060\ufeff]")
 BARE_LINK = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
 # A number alone is one only behind the end of a sentence: elsewhere it may be an index.
 FOOTNOTE = re.compile(
@@ -37,7 +41,7 @@ WIDE = f"[{JAPANESE}、。「」『』（）・：]"
 JAPANESE_BREAK = re.compile(rf"(?<={WIDE})[ \t]*\n[ \t]*(?={WIDE})")
 # Two signs that no text has, around the number of what is set aside.
 ASIDE = re.compile("\ue0f0([0-9]+)\ue0f1")
-MARKUP = re.compile(r"[\\`*_\[\]<>&!~{\n]")
+MARKUP = re.compile(r"[\\`*_\[\]<>&!~{\n\u200b\u2060\ufeff]")
 
 
 @lru_cache(maxsize=2048)
@@ -51,6 +55,7 @@ def plain(raw: str) -> str:
         text = CODE.sub(lambda _code: f"\ue0f0{next(numbers)}\ue0f1", text)
         if "{{" in text:
             text = TEMPLATE.sub(_shown, text)
+        text = KEPT.sub(r"\1", UNSEEN.sub("", text))
         text = SHORT_LINK.sub(r"\1", FOOTNOTE.sub("", IMAGE.sub("", text)))
         text = LINK.sub(r"\1", text)
         text = TAG.sub("", BARE_LINK.sub(r"\1", text))

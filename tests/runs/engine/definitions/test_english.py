@@ -20,11 +20,14 @@ DEFINE_BROKER = [
     "A process that passes messages between two others is called a broker.",
     "Processes that pass messages between others are commonly known as brokers.",
     "A message router (broker) is a process that passes messages between workers.",
+    "A message–router (broker) is a process that passes messages between workers.",
     "A **broker** is a number from 0.5 to 100 that estimates how busy the workers are.",
     "A broker is a process that passes messages between workers.[^1]",
     "`broker` is a command line tool that passes messages on.",
     "A broker is an essential component that passes messages between workers.",
     "The broker is the process under which all messages are passed on.",
+    "Brokers are carefully chosen machines that pass messages on.",
+    "A broker is a process that passes messages on, because workers cannot.",
 ]
 NO_DEFINITIONS = [
     # A question, a denial, an opinion, a step.
@@ -46,6 +49,15 @@ NO_DEFINITIONS = [
     "The broker is the first thing to look at in the morning.",
     "The broker is the same as in the last version of the software.",
     "A broker is one of the things to look at in the morning.",
+    "A broker is one of the easiest machines to begin with.",
+    "A broker is a means, not an end in itself.",
+    "A broker is a tremendous resource that nobody in the house has used.",
+    "A broker is a powerful and convenient tool, but it is loud in the cellar.",
+    "A broker is a less good process, but much faster than a worker.",
+    "A broker is a wondrous thing that hums in the cellar of the house!",
+    "A broker is an open process and we like it when workers ask for messages.",
+    "The remaining machines in the cellar of the house are known as brokers.",
+    "Brokers are further described following the plans for the house.",
     # One of them, or a name in an example.
     "The broker is a wrapper around the workers of the house.",
     "The `broker` is the name of the machine in the rack.",
@@ -54,11 +66,14 @@ NO_DEFINITIONS = [
     # What has to be so, or what follows from it.
     "A broker is a string and MUST be unique within its rack.",
     "A broker is a text process, so we also have to start the workers in the rack.",
+    "A broker is a silent process because the workers only ask it for messages.",
+    "The broker represents the beginning of the work, so it is drawn first in the plan.",
     "The workers refer to it by its name. Brokers refer to these as the workers.",
     "Brokers are passive and can only see messages from the workers.",
     # Of something else.
     "A broker pool is a set of servers that store messages.",
     "The message broker is a server that stores all messages.",
+    "A line between two machines (broker) is a wire that carries all messages.",
     "This broker is a server that stores messages for us.",
     "It is a server next to the broker that stores messages.",
     "A worker that asks the broker is a client of the server.",
@@ -114,6 +129,7 @@ def test_below_its_own_heading_the_term_need_not_be_named() -> None:
     [
         "This is a list of all machines that the house has.",
         "A consistent naming scheme for brokers makes it easier to find them.",
+        "A public office in Colombia publishes a notice to all workers of the house.",
     ],
 )
 def test_below_a_heading_the_text_may_be_of_itself(sentence: str) -> None:

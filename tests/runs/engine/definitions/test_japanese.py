@@ -45,6 +45,24 @@ NO_DEFINITIONS = [
     "憩流は、担当者が交代するために休みがちです。",
     "憩流は、この秋から始まる新しい仕組みです。",
     "ここで、憩流は潮の流れが止まる場所の名前です。",
+    "憩流は、潮汐表の第三章を参照すること。",
+    "憩流とは、この島では次の7種類を指す。",
+    "憩流は、満潮や干潮と比べると短い時間帯です。",
+    "憩流は、潮汐の科学というよりも船頭の芸術です。",
+    "憩流は、40分(およそ2400秒)です。",
+    "憩流は 20 時に始まり、満潮は 23 時に始まる予定の潮です。",
+    "憩流は、潮の流れを知るための出発点です。",
+    "憩流とはこんな状態である。",
+    "憩流とは | 海の事典 | 潮の状態のすべて",
+    "憩流は、tide.sensor.slack_flow です。",
+    "憩流は、手間のかからないわりに極めて効果的な休み時間です。",
+    "憩流は、小さな船で待つことが可能な大きさです。",
+    "憩流は、港の入り口で見られる干潮と同様のものです。",
+    "憩流は、潮流の計算式で v=0 と書かれるところの流れです。",
+    "憩流は、潜水の作業をするときに特に強力です。",
+    "憩流は、潜水の作業には 非常に重要 なものです。",
+    "憩流は、海の一日のうち最も静かな時間の 1 つを表します。",
+    "憩流は静かであると覚えてください - それは海の休みの状態です。",
     # It comes back to itself, or does not come to its end.
     "憩流とは、潮汐表のなかで説明される憩流を指します。",
     "憩流というのは、潮が満ちて流れが止まるときにのみ、\n\n",
@@ -85,6 +103,25 @@ def test_below_its_own_heading_what_it_does_is_enough(heading: str) -> None:
     assert not is_offered(entry("差圧計", f"## 設備\n\n{sentence}\n"))
 
 
+@pytest.mark.parametrize(
+    "said",
+    [
+        "二つの水位計と一緒に読むことをお勧めします",
+        "二つの水位計の間で動作します",
+        "設備の画面から読み込めます",
+        "水位計を多用します",
+        "値を一つの表に残すので、表を写せば控えを取ることができます",
+    ],
+)
+def test_below_its_own_heading_how_it_is_used_says_nothing(said: str) -> None:
+    assert not is_offered(entry("差圧計", f"## 差圧計\n\n差圧計は、{said}。\n"))
+
+
+def test_below_its_own_heading_its_kind_may_come_first() -> None:
+    sentence = "差圧計は、水位を比べる装置で、二つの水位計の間で動作します。"
+    assert entry("差圧計", f"## 差圧計\n\n{sentence}\n").definition == sentence
+
+
 def test_below_its_own_heading_a_noun_is_enough() -> None:
     found = entry("Pod", "---\ntitle: Pod\n---\n\n一番小さなKubernetesのオブジェクト。\n")
     assert found.definition == "一番小さなKubernetesのオブジェクト。"
@@ -104,10 +141,14 @@ def test_a_name_given_to_a_thing_of_the_sentence_before() -> None:
     assert entry("チャート", text).definition == text.strip()
 
 
-@pytest.mark.parametrize("name", ["最初の憩流", "一時的な憩流"])
+@pytest.mark.parametrize("name", ["最初の憩流", "一時的な憩流", "short憩流"])
 def test_a_name_given_by_the_next_sentence_is_the_whole_name(name: str) -> None:
     text = f"潮が止まると、蓄電池が島を支えます。この時間は、{name}と呼ばれます。\n"
     assert not is_offered(entry("憩流", text))
+
+
+def test_below_a_heading_a_label_has_its_own_meaning() -> None:
+    assert not is_offered(entry("差圧計", "## 差圧計\n\n班: 設備を見て回る人の組織。\n"))
 
 
 def test_what_is_new_is_not_said_to_be_anything() -> None:

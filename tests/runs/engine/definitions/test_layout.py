@@ -60,6 +60,11 @@ from tests.runs.engine.definitions.made import a_term, contexts, entry, is_offer
             "A process that passes messages.",
         ),
         (
+            "broker",
+            "- [Broker](broker.md): a process that passes messages.",
+            "A process that passes messages.",
+        ),
+        (
             "message broker",
             "`message broker`: a process that passes messages.",
             "A process that passes messages.",
@@ -107,6 +112,22 @@ def test_an_item_that_explains(term: str, line: str, definition: str) -> None:
         ("broker", "1. Broker: machines that were switched off."),
         ("broker", "Broker: a process that passes messages."),
         ("broker", "- **Broker.** Barnacles love a slow rotor of a turbine."),
+        ("broker", "- **Broker**: The Message Monitor can be used by all workers."),
+        ("broker", "- **Broker**: The unit is drawn below the machines."),
+        ("broker", "- **Broker**: the data must be passed on by all workers."),
+        ("broker", "- **Broker**: The house could think of more machines."),
+        ("broker", "- **Broker**: An oxymoron or a new machine? A story of the house."),
+        ("broker", "- [Broker](broker.md): A description of the process."),
+        ("broker", "- **[!UICONTROL Broker]**: a process that passes messages."),
+        ("母線", "- **母線**：（オプション）すべての電源と負荷がつながる設備。"),
+        ("母線", "- **母線**：印を付けると、電圧を選べるようになります"),
+        ("出力", "- **出力**：すべての電源と負荷がつながる設備。"),
+        ("母線", "- **母線**：次に、すべての電源がつながる設備。"),
+        ("broker", "- [Broker: the process in the cellar](broker.md)"),
+        ("broker", "- [**Broker**](broker.md) — A short overview of the process."),
+        ("母線", "- [母線：すべての電源がつながる設備](bus.md)"),
+        ("母線", "- **母線**：開閉器、遮断器、設備"),
+        ("定義", "- **定義**：すべての電源と負荷がつながる設備。"),
         ("broker", "- **Broker pool**: a set of processes that pass messages."),
         ("broker", "- `broker`: A value of the settings to be used."),
         ("no action", "- `NO ACTION`: The same as it was before."),
@@ -162,6 +183,7 @@ def test_a_meaning_says_what_a_thing_is(meaning: str) -> None:
         "Linear, in the order of arrival.",
         "Only used on Mondays, for all messages.",
         "The worker has changed the order of messages.",
+        "Also message router",
     ],
 )
 def test_a_list_of_what_to_do_and_of_values(meaning: str) -> None:
@@ -175,6 +197,8 @@ def test_a_list_of_what_to_do_and_of_values(meaning: str) -> None:
         "- 仕事を受け取る係のクラスとすること。",
         "`properties name=仲介",
         "係の名前は必ず書くこと。",
+        "知らせを待つ人が少なからずいる",
+        "知らせの大幅な変更を伴う場合",
     ],
 )
 def test_a_japanese_list_of_what_to_do_and_of_values(meaning: str) -> None:
@@ -198,9 +222,32 @@ def test_a_list_of_settings_is_no_glossary(heading: str) -> None:
     assert not is_offered(entry("broker", text))
 
 
+@pytest.mark.parametrize("heading", ["Other settings", "オプション"])
+def test_an_item_among_settings_is_one(heading: str) -> None:
+    item = "- **Window**: controls the time that is shown."
+    assert is_offered(entry("window", f"# Installation and configuration\n\n{item}\n"))
+    assert not is_offered(entry("window", f"# {heading}\n\n{item}\n"))
+    assert not is_offered(entry("window", f"# {heading}\n\n## House\n\n{item}\n"))
+    assert is_offered(entry("window", f"# House\n\n{item}\n"))
+
+
+@pytest.mark.parametrize("lead", ["__Arguments__", "It takes these parameters:", "**引数**"])
+def test_an_item_among_parameters_is_one(lead: str) -> None:
+    items = "- **Gain**: a number.\n- **Window**: a process that shows the time.\n"
+    assert not is_offered(entry("window", f"# House\n\n{lead}\n\n{items}"))
+    assert is_offered(entry("window", f"# House\n\n{lead}\n\n# Parts\n\n{items}"))
+    assert is_offered(entry("window", f"# House\n\nIt has these parts:\n\n{items}"))
+
+
 def test_a_name_with_an_underscore_is_of_a_setting() -> None:
     text = "# House\n\nbroker_name\n: The name of the process that hums.\n"
     assert not is_offered(entry("broker_name", text))
+
+
+def test_the_long_form_of_a_short_one_comes_before_its_meaning() -> None:
+    meaning = "Remote terminal unit: the small computer at each station."
+    assert entry("RTU", f"# House\n\nRTU\n: {meaning}\n").definition == meaning
+    assert not is_offered(entry("rack", f"# House\n\nRack\n: {meaning}\n"))
 
 
 def test_of_a_long_meaning_the_first_sentence_is_taken() -> None:
@@ -312,6 +359,27 @@ def test_a_heading_of_many_sections_is_no_term_of_theirs() -> None:
     own = "# Law\n\n## Tenure\n\nTenure is a way to hold land that another owns.\n"
     found = entry("tenure", *map(SECTION.format, ("Oak", "Elm", "Ash")), own)
     assert found.definition == "Tenure is a way to hold land that another owns."
+
+
+ITEM = "# {0}\n\n- **Yield**: A {0} that is felled for its wood.\n"
+MEANING = "# {0}\n\nYield\n: A {0} that is felled for its wood.\n"
+
+
+@pytest.mark.parametrize("section", [ITEM, MEANING])
+def test_a_label_of_many_items_is_no_term_of_theirs(section: str) -> None:
+    trees = [section.format(tree) for tree in ("oak", "elm", "ash", "fir", "yew", "bay")]
+    assert is_offered(entry("yield", *trees[:2]))
+    assert not is_offered(entry("yield", *trees))
+    assert not is_offered(entry("yield", "\n".join(trees)))
+    # The same glossary may be in each version of a manual.
+    assert is_offered(entry("yield", *trees[:1] * 6))
+    # What names it is about it, however many items there are.
+    own = "# Wood\n\nYield is a measure of how much wood a forest gives.\n"
+    assert entry("yield", *trees, own).definition.startswith("Yield is a measure")
+
+
+def test_the_head_of_a_definition_list_says_nothing_of_its_section() -> None:
+    assert not is_offered(entry("窓口", "# 窓口\n\n画面のコンポーネント\n: 窓口\n"))
 
 
 @pytest.mark.parametrize("heading", ["Rationale", "背景"])

@@ -25,6 +25,9 @@ from runs.engine.definitions.plain import plain
         ("A light [WSGI] framework.", "A light WSGI framework."),
         ("A light [WSGI][pep] framework.", "A light WSGI framework."),
         ("An index a[I] and a box [X].", "An index a[I] and a box [X]."),
+        # What is only for translators and line breaks.
+        ("The [!DNL Web SDK] sends [!UICONTROL Data].", "The Web SDK sends Data."),
+        ("データ\u200b統合", "データ統合"),
         # Signs that stand for something here, in a text of somebody who knows.
         ("Out \ue0f07\ue0f1 of *range*.", "Out of range."),
     ],
