@@ -164,15 +164,25 @@ class Sending:
             growth.think()
 
     def _has_enough(self, wire: Wire) -> bool:
-        free = self._config.concurrency - len(self._out)
-        if free > 0:
-            return self._written >= free
-        return self._fills_the_wire or self._written >= AHEAD or wire.has_answers()
+        if 0 < self._wanted <= self._written:
+            return True
+        # Answers can wait until there is a reserve: without it calls would wait for the next turn.
+        reserve = len(self._out) + self._written - self._config.concurrency
+        has_time = reserve < self._config.concurrency // 2 or not wire.has_answers()
+        return self._written >= AHEAD or not has_time
 
     @property
     def _fills_the_wire(self) -> bool:
-        room = self._room - len(self._out)
-        return 0 < room <= self._written and not self._is_held_back
+        return 0 < self._wanted <= self._written and not self._is_held_back
+
+    @property
+    def _wanted(self) -> int:
+        """So many are worth a transaction: half of the line, as long as part of it is idle, for who
+        is asked sooner is back sooner; else all that there is room for."""
+        idle = self._config.concurrency - len(self._out)
+        if idle > 0:
+            return min(idle, (self._config.concurrency + 1) // 2)
+        return self._room - len(self._out)
 
     @property
     def _written(self) -> int:
