@@ -153,8 +153,8 @@ class Sending:
             raise
 
     def _think(self, wire: Wire) -> None:
-        """Write further requests: as many as can go out at once, and more while nobody answers. All
-        of them before we stop: whoever goes on later finds them there."""
+        """Write further requests: as many as can go out at once, a reserve, and more while nobody
+        answers. All of them before we stop: whoever goes on later finds them there."""
         growth = self._growth
         while growth is not None and not growth.is_dry:
             if not self._stopping and self._has_enough(wire):
@@ -168,8 +168,8 @@ class Sending:
             return True
         # Answers can wait until there is a reserve: without it calls would wait for the next turn.
         reserve = len(self._out) + self._written - self._config.concurrency
-        has_time = reserve < self._config.concurrency // 2 or not wire.has_answers()
-        return self._written >= AHEAD or not has_time
+        has_reserve = reserve >= self._config.concurrency // 2
+        return self._written >= AHEAD or (has_reserve and wire.has_answers())
 
     @property
     def _fills_the_wire(self) -> bool:

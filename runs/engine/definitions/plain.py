@@ -6,6 +6,7 @@ from html import unescape
 from itertools import count
 
 from indexing.lexical.analysis import JAPANESE
+from runs.engine.macros import quoted_in, shown_by
 
 # Quotation marks and indents at the beginnings of lines.
 MARGIN = re.compile(r"\n[ \t>]+")
@@ -30,9 +31,6 @@ TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 # What a site generator puts in when it writes the page: `text=` says which words, or else the
 # first thing in quotation marks is as near as can be told.
 TEMPLATE = re.compile(r"\{\{[<%]?\s*([^{}]*?)\s*[>%]?\}\}")
-SHOWN = re.compile(r"\btext=[\"']([^\"']*)[\"']")
-NAMED = re.compile(r"\bterm_id=[\"']([^\"']*)[\"']")
-QUOTED = re.compile(r"([\"'])(.*?)\1")
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 STRONG = re.compile(r"(?<!\\)(\*{1,3}|~~)(?=\S)(.+?)(?<=[^\s\\])\1", re.DOTALL)
 UNDERLINED = re.compile(r"(?<![A-Za-z0-9])(_{1,3})(?=\S)(.+?)(?<=\S)\1(?![A-Za-z0-9])", re.DOTALL)
@@ -70,9 +68,6 @@ def plain(raw: str) -> str:
 
 
 def _shown(template: re.Match[str]) -> str:
-    if words := SHOWN.search(template[1]):
-        return words[1]
-    if named := NAMED.search(template[1]):
-        return named[1].replace("-", " ")
-    quoted = QUOTED.search(template[1])
-    return quoted[2] if quoted else ""
+    if (shown := shown_by(template[1])) is not None:
+        return shown
+    return next(iter(quoted_in(template[1])), "")

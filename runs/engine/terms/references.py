@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 
 from projects.terms.links import TERM_LINK
+from runs.engine.macros import quoted_in, shown_by
 
 # An entry of a glossary and not the whole: `glossary.md#pod`, `/glossary/pod`, `#term-pod`. What
 # stood as `:term:` in reStructuredText comes as a link of its own.
@@ -18,9 +19,6 @@ _TARGET = re.compile(r"^ {0,3}\[([^\]\n]+)\]:[ \t]*<?(\S+)", re.MULTILINE)
 _SHORT = re.compile(r"(?<![\]!\\])\[([^\[\]\n]+)\](?:\[([^\[\]\n]*)\])?(?![(:])")
 # {{< glossary_tooltip text="Pods" term_id="pod" >}}, {{Glossary("HTTP", "the protocol")}}
 _MACRO = re.compile(r"\{\{[<%]?\s*(?:glossary|term)[\w-]*[\s(]([^{}]*?)[>%]?\}\}", re.IGNORECASE)
-_TEXT = re.compile(r"\btext=[\"']([^\"']*)[\"']")
-_NAME = re.compile(r"\bterm_id=[\"']([^\"']*)[\"']")
-_QUOTED = re.compile(r"\"([^\"]*)\"|'([^']*)'")
 # <GlossaryTooltip id="pod">pods</GlossaryTooltip>
 _TAG = re.compile(r"<(\w*glossary\w*)\b[^<>]*>([^<>\n]+)</\1>", re.IGNORECASE)
 # {term}`pods <pod>`
@@ -48,12 +46,10 @@ def marked(text: str, mark: Callable[[str], str]) -> str:
 
 
 def _shown(arguments: str) -> str:
-    if text := _TEXT.search(arguments):
-        return text[1]
-    if name := _NAME.search(arguments):
-        return name[1].replace("-", " ")
-    quoted = [one or other for one, other in _QUOTED.findall(arguments)]
-    return quoted[-1] if quoted else arguments.strip()
+    if (shown := shown_by(arguments)) is not None:
+        return shown
+    # The name of the entry comes first, then what is shown for it.
+    return next(reversed(quoted_in(arguments)), arguments.strip())
 
 
 def _kept(before: str, after: str) -> str:
