@@ -32,12 +32,12 @@ OTHER_LANGUAGE = 0.06
 # A label stands at the beginning, behind its marks at most; by so many characters one item is told
 # from another.
 NEAR = 4
+ITS_BEGINNING = 120
 # No paragraph that leads a list in is longer, and few lists have more items.
 LEAD = 120
 LONGEST_LIST = 40
 # No definition is offered for what can be set.
 OF_SETTINGS = 0.58
-ITS_BEGINNING = 120
 LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n|\\Z)")
 
 Span = tuple[int, int]
