@@ -187,7 +187,8 @@ def test_the_folder_is_taken_away_and_put_back(folder, follow, monkeypatch):
     hidden = folder.path.with_name("elsewhere")
     os.rename(folder.path, hidden)
     wait_for("the problem is told", lambda: folder.notes.notices)
-    assert "is not there" in FolderSource.objects.get().error
+    # It is told first, then written down.
+    wait_for("and kept", lambda: "is not there" in FolderSource.objects.get().error)
     # As when the place of a disk is there without the disk.
     folder.path.mkdir()
     wait_for("the other problem", lambda: "--allow-empty" in FolderSource.objects.get().error)
