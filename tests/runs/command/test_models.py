@@ -92,22 +92,27 @@ class TestLanguageModels:
         assert done.error_message
 
     @pytest.mark.parametrize(
-        ("loudly", "shown"),
-        [([], False), (["-v", 0], False), (["-v", 3], True), (["--traceback"], True)],
-        ids=["plain", "quiet", "loudest", "traceback"],
+        ("loudly", "traced"),
+        [([], False), (["-v", 0], False), (["-v", 2], False), (["-v", 3], True)]
+        + [(["--traceback"], True)],
+        ids=["plain", "quiet", "loud", "loudest", "traceback"],
     )
-    def test_it_fails_with_a_sentence(self, model, harbour, loudly, shown):
-        """On the terminal; where it came from is in the log of the run all the same."""
+    def test_it_fails_with_a_sentence(self, model, harbour, loudly, traced):
+        """Said once, and last; where it came from is in the log of the run all the same."""
         model.faults.add("refused_key")
-        log = StringIO()
-        handler = logging.StreamHandler(log)
+        terminal = StringIO()
+        handler = logging.StreamHandler(terminal)
         logging.root.addHandler(handler)
         try:
-            refused("harbour", *loudly, returncode=1)
+            with pytest.raises(CommandError) as error:
+                run("harbour", *loudly, err=terminal)
         finally:
             logging.root.removeHandler(handler)
-        assert "Failed: " in log.getvalue()
-        assert ("Traceback" in log.getvalue()) == shown
+        sentence = Run.objects.get().error_message
+        assert str(error.value) == sentence
+        # Which Django writes below what is there already.
+        assert (sentence in terminal.getvalue()) == traced
+        assert ("Traceback" in terminal.getvalue()) == traced
         assert RunLog.objects.exclude(traceback="").exists()
 
     def test_ctrl_c_cancels_the_run_and_cleans_up(self, glossary_server, db, folder):
