@@ -73,18 +73,18 @@ def answered(
     hearing = Hearing(work, names=names, store=store if step.live else None)
     turn = queue.execute(process.pk, Telling(work), heard=hearing, requests=asked, lines=work.lines)
     if not turn.ended:
-        _pause(work, process.pk, seconds=turn.resume_after)
+        _pause(work, process.pk, seconds=turn.resume_after, why=turn.why)
         raise Parked
 
 
-def _pause(work: Work, process_id: UUID, *, seconds: float) -> None:
+def _pause(work: Work, process_id: UUID, *, seconds: float, why: str) -> None:
     """The server wants to be left alone for a while: another job goes on then, with the process."""
     with work.session.finishing():
         process = processes.lock_own(process_id, work.session)
         pause = timedelta(seconds=seconds)
         words = _("The language model does not answer now. It is asked again in %(time)s.")
         words %= {"time": in_words(pause)}
-        logs.write(work.run, [work.line(words, level=Level.WARNING)])
+        logs.write(work.run, [work.line(f"{words} {why}".strip(), level=Level.WARNING)])
         job = enqueue_job(
             ADVANCE,
             {"run_id": work.run.pk},

@@ -117,8 +117,9 @@ class Sending:
         self._away = ""
         self._general_failures = 0
         self._last_error = ""
-        # The server wants to be left alone for so many seconds.
+        # The server wants to be left alone for so many seconds, and why.
         self.later: float | None = None
+        self.why = ""
 
     def run(self, wire: Wire) -> None:
         try:
@@ -254,7 +255,7 @@ class Sending:
         ask = self._out.pop(outcome.ask.name)
         followers = self._followers.pop(ask.name, [])
         if outcome.later is not None:
-            self.later = max(outcome.later, self.later or 0.0)
+            self.later, self.why = max(outcome.later, self.later or 0.0), outcome.error
             if self._whole:
                 page.unsent(ask)
         elif outcome.answer is not None:
@@ -279,7 +280,7 @@ class Sending:
             if self._heard:
                 self._fail(outcome, followers, page)
             else:
-                self._away = outcome.error
+                self._away = self.why = outcome.error
                 pause = OUTAGE_SECONDS * OUTAGE_GROWTH ** (page.process.stalls - 1)
                 self.later = max(pause, self.later or 0.0)
                 page.unsent(outcome.ask)
@@ -379,7 +380,7 @@ def turn(
     heard: Heard | None = None,
     requests: Iterable[Request] = (),
     lines: Lines,
-) -> float:
+) -> tuple[float, str]:
     growth = Growth(process, config, requests) if process.growing else None
     pending = Pending(process.pk)
     sending = Sending(
@@ -397,4 +398,4 @@ def turn(
     )
     with lines.to(config) as wire:
         sending.run(wire)
-    return sending.later or 0.0
+    return sending.later or 0.0, sending.why

@@ -96,8 +96,9 @@ class Line(Generic[A, R]):
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(config.concurrency)
-        # Until when nobody calls, and how often in a row we were told so.
+        # Until when nobody calls, why, and how often in a row we were told so.
         self._quiet_until = 0.0
+        self._quiet_because = ""
         self._told = 0
         self._proved = self._under_way = time.monotonic()
         sys.setswitchinterval(min(INTERPRETER_SECONDS, sys.getswitchinterval()))
@@ -186,7 +187,7 @@ class Line(Generic[A, R]):
         attempt = 0
         while True:
             if (later := await self._turn_to_call()) is not None:
-                return Outcome(ask, later=later)
+                return Outcome(ask, error=self._quiet_because, later=later)
             attempt += 1
             try:
                 answer = await self._ask_once(ask, speech)
@@ -264,6 +265,7 @@ class Line(Generic[A, R]):
             self._told += now >= self._quiet_until
             pause = backoff(self._told) if asked_for is None else asked_for
             self._quiet_until = max(self._quiet_until, now + pause)
+            self._quiet_because = said
             return outcome, NO_PAUSE_OF_ITS_OWN
         return outcome, None
 
