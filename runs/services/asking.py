@@ -180,7 +180,9 @@ class Hearing:
 
     def __call__(self, results: list[Result]) -> None:
         failures = self._store(results) if self._store is not None else []
-        failed = {failure.key: failure.error for failure in failures}
+        # Of those that are stored later, too, at the end of the step.
+        failed = {key: each.error for each in results if not each.ok for key in keys_in(each.key)}
+        failed |= {failure.key: failure.error for failure in failures}
         lines = []
         name = ""
         keys = [key for result in results for key in keys_in(result.key)]

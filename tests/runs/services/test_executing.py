@@ -192,6 +192,15 @@ class TestModel:
         assert generated
         assert len(model.requests) - asked <= failed.count() + 4
 
+    def test_one_that_could_not_be_classified_is_told_as_such(self, harbour, model):
+        model.faults.add("bad_request")
+        run = run_to_end(harbour, "extract")
+        said = run.log.filter(level="warning", step="extract")
+        assert {line.current_term for line in said} == set(
+            run.failures.values_list("term", flat=True)
+        )
+        assert all("(400: " in line.message for line in said)
+
     def test_a_server_that_is_wrong_for_everybody_fails_the_run(self, harbour, model):
         run_to_end(harbour, "extract")
         model.faults.add("refused_key")
