@@ -128,7 +128,9 @@ def _ask(work: Work, requests: Iterable[Request], *, total: int, live: bool) -> 
     # Stopped while we asked: whoever did it found nothing to withdraw.
     try:
         with work.session.atomic():
-            pass
+            if alone:
+                words = _("The questions are put in a batch. The answers may take hours.")
+                logs.write_progress(run, [work.line(words)])
     except Stopped:
         with suppress(Refusal):
             processes.cancel(process.pk, actor=SITE)

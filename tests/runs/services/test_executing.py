@@ -230,6 +230,11 @@ class TestModel:
         assert not jobs_of(run).active().exists()
         process = LLMProcess.objects.active().get()
         assert process.then_kind == "runs.advance"
+        line = run.log.last()
+        assert (line.step, line.message) == (
+            "generate",
+            "The questions are put in a batch. The answers may take hours.",
+        )
 
     def test_stopping_withdraws_the_questions(self, harbour, model, settings):
         run_to_end(harbour, "extract")
