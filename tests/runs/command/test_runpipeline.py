@@ -243,6 +243,13 @@ class TestTheFile:
         ["harbour", "--llm-provider", "openai", "--base-url", "http://127.0.0.1:1/v1"],
         ["harbour", "--model", "small"],
         ["harbour", "--base-url", "ftp://somewhere", "--model", "small"],
+        *(
+            ["harbour", "--model", "small", "--base-url", address]
+            for address in (
+                *("http://", "http://[::1/v1", "http://host:99999/v1", "http://host:25/v1"),
+                *("http://me:secret@host/v1", "http://host/v1?api-key=secret", "host/v1"),
+            )
+        ),
         ["harbour", "--llm-provider", "builtin", "--model", "small"],
         ["harbour", "--follow", "--llm-provider", "builtin"],
     ],
