@@ -1,5 +1,7 @@
 """From documents to a glossary: what each scope does, what is kept, and what is not asked twice."""
 
+import time
+
 import pytest
 from django.utils.translation import override
 
@@ -14,6 +16,7 @@ from projects.services.documents import delete_documents
 from projects.services.terms import add_term, set_status
 from projects.terms.keys import key_of
 from runs.choices import Status, Step
+from runs.engine.terms import analysis
 from runs.models import DocumentTerms, Run, RunLog
 from runs.services import executing
 from runs.services.ending import cancel, jobs_of
@@ -114,6 +117,25 @@ class TestBuiltIn:
         work_on(run)
         assert (1, 2) in told
         assert (2, 2) in told
+
+    def test_a_book_is_not_read_to_its_end_for_a_run_that_was_stopped(self, project, monkeypatch):
+        paragraphs = 500
+        make_document(project, "book.md", "\n\n".join(["A berth is a place."] * paragraphs))
+        run = start_run(project, "extract")
+        seen = []
+        real = analysis.pairs_in
+
+        def slowly(block):
+            seen.append(block)
+            if len(seen) == 10:
+                cancel(run, actor=OPERATOR)
+            # The pulse needs a moment to notice.
+            time.sleep(0.02)
+            return real(block)
+
+        monkeypatch.setattr(analysis, "pairs_in", slowly)
+        work_on(run)
+        assert 10 <= len(seen) < paragraphs // 2
 
     def test_a_human_choice_survives_the_next_extraction(self, harbour):
         run_to_end(harbour, "extract")
