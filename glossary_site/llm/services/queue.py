@@ -266,7 +266,7 @@ def execute(
                 requests=requests,
                 lines=lines or own,
             )
-            turn = _turn(process_id, session, resume_after)
+            turn = _turn(process, session, resume_after)
         except Interrupted:
             # Somebody cancelled the process, and not the job.
             session.check()
@@ -277,11 +277,13 @@ def execute(
     return turn
 
 
-def _turn(process_id: UUID, session: Session, resume_after: float) -> Turn:
-    process = processes.find(process_id)
+def _turn(process: LLMProcess, session: Session, resume_after: float) -> Turn:
+    if not process.ended:
+        # What was worked on may have been another copy of it.
+        process = processes.find(process.pk)
     if not process.ended and timezone.now() - process.progress_at > PATIENCE:
         with session.atomic():
-            process = processes.lock_own(process_id, session)
+            process = processes.lock_own(process.pk, session)
             processes.give_up(process, f"No answer for {PATIENCE.days} days.")
     return Turn(ended=process.ended, resume_after=resume_after)
 
