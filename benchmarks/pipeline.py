@@ -82,12 +82,17 @@ def measure(mode: str, options: argparse.Namespace) -> None:
 def kill(mode: str, options: argparse.Namespace) -> None:
     with a_site(mode) as site:
         environment = {**site.environment, "DJANGO_SETTINGS_MODULE": "tests.work.settings"}
-        told = child(
-            "tests.runs.crashing", str(options.kills), str(options.seed), environment=environment
+        told = json.loads(
+            child(
+                "tests.runs.crashing",
+                *map(str, (options.kills, options.seed, options.terms)),
+                environment=environment,
+            )
         )
-    kills, requests = told.split()
-    print(f"{mode}: {kills} kills, {requests} questions: the same glossary, none asked again but")
-    print("  what was on the wire at a kill")
+    kills = ", ".join(f"{count} in {step}" for step, count in told["kills"].items())
+    print(f"{mode}: {sum(told['kills'].values())} kills ({kills}): the same glossary;")
+    print(f"  {told['questions']} questions, asked again {told['again']} times, all of them on the")
+    print(f"  wire at a kill (at most {1000 * told['longest']:.0f} ms after the answer left)")
 
 
 def main() -> None:

@@ -5,6 +5,7 @@ kill leaves behind is a run with so many entries, and the rest waiting. In a bat
 once, hours later perhaps; the run parks, without a worker, and the end of the process calls for it.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -253,14 +254,16 @@ def finishing(work: Work, *, of_project: bool = False) -> Iterator[list[Result]]
                 _check_worth(process)
                 yield list(results)
                 count(work.run, process, requests=process.total)
-        failed = work.run.failures.filter(step=step.step).count()
+        failed = Counter(work.run.failures.values_list("step", flat=True))
         now = timezone.now()
         RunStep.objects.filter(pk=step.pk).update(
-            finished_at=now, done=F("total"), failed=failed, started_at=step.started_at or now
+            finished_at=now,
+            done=F("total"),
+            failed=failed[step.step],
+            started_at=step.started_at or now,
         )
-        Run.objects.filter(pk=work.run.pk).update(failure_count=work.run.failures.count())
+        Run.objects.filter(pk=work.run.pk).update(failure_count=failed.total())
         step.finished_at = now
-    work.tell(now=True)
 
 
 def _lock(run: Run) -> None:

@@ -1,7 +1,6 @@
 """From rows to what the pipeline works with, and back."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import asdict
 from typing import Any, TypeVar
 
 from projects.models import Document, DocumentVersion
@@ -107,7 +106,7 @@ def entry_row(kind: type[Row], run: Run, entry: Entry, *, order: int, **more: An
         aliases=list(entry.aliases),
         related=list(entry.related),
         evidence=[
-            {**asdict(each), "heading_path": list(each.heading_path)} for each in entry.evidence
+            {**vars(each), "heading_path": list(each.heading_path)} for each in entry.evidence
         ],
         **more,
     )

@@ -1,5 +1,6 @@
 """A run in real processes that are killed in the middle."""
 
+import json
 import subprocess
 import sys
 
@@ -14,7 +15,7 @@ pytestmark = [pytest.mark.xdist_group("jobs"), pytest.mark.races, pytest.mark.ti
 def test_the_same_glossary_comes_out_and_nothing_is_paid_twice(tmp_path):
     with migrated_site(tmp_path / "data", DJANGO_SETTINGS_MODULE="tests.work.settings") as site:
         crashing = subprocess.run(
-            [sys.executable, "-m", "tests.runs.crashing", "4", "3"],
+            [sys.executable, "-m", "tests.runs.crashing", "6", "3", "30"],
             env=site.environment,
             cwd=ROOT,
             capture_output=True,
@@ -22,6 +23,6 @@ def test_the_same_glossary_comes_out_and_nothing_is_paid_twice(tmp_path):
             timeout=240,
         )
     assert crashing.returncode == 0, crashing.stderr
-    kills, requests = map(int, crashing.stdout.split())
-    assert kills >= 3
-    assert requests > 4
+    told = json.loads(crashing.stdout)
+    assert sum(told["kills"].values()) == 6
+    assert told["questions"] >= 30

@@ -11,7 +11,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import transaction
-from django.db.models import F
+from django.db.models import F, QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
@@ -137,8 +137,9 @@ def enter(
     """What is not kept back any more, and what was used. Call it late in a transaction: it locks
     the site's month."""
     for each in scopes_of(scope):
-        _make_row(each, month)
-        Spending.objects.filter(scope=each, month=month).update(
+        _update(
+            Spending.objects.filter(scope=each, month=month),
+            Spending(scope=each, month=month),
             reserved_tokens=F("reserved_tokens") - freed_tokens,
             reserved_nano=F("reserved_nano") - freed_nano,
             used_tokens=F("used_tokens") + tokens,
@@ -170,20 +171,25 @@ def scopes_of(scope: str) -> tuple[str, ...]:
 
 
 def _reserve(scope: str, month: date, caps: Caps, *, tokens: int, nano: int) -> bool:
-    _make_row(scope, month)
     row = Spending.objects.filter(scope=scope, month=month)
     if caps.tokens is not None:
         row = row.filter(used_tokens__lte=caps.tokens - tokens - F("reserved_tokens"))
     if caps.cost is not None:
         row = row.filter(used_nano__lte=nano_of_cost(caps.cost) - nano - F("reserved_nano"))
-    reserved = row.update(
-        reserved_tokens=F("reserved_tokens") + tokens, reserved_nano=F("reserved_nano") + nano
+    return _update(
+        row,
+        Spending(scope=scope, month=month),
+        reserved_tokens=F("reserved_tokens") + tokens,
+        reserved_nano=F("reserved_nano") + nano,
     )
-    return reserved == 1
 
 
-def _make_row(scope: str, month: date) -> None:
-    Spending.objects.bulk_create([Spending(scope=scope, month=month)], ignore_conflicts=True)
+def _update(row: QuerySet[Spending], made: Spending, **changes: Any) -> bool:
+    """Change a row. It is made where there is none yet, which happens once a month."""
+    if row.update(**changes):
+        return True
+    Spending.objects.bulk_create([made], ignore_conflicts=True)
+    return row.update(**changes) == 1
 
 
 def _exceeded(process: LLMProcess, scope: str, *, tokens: int, nano: int) -> Refusal:

@@ -140,11 +140,13 @@ def take(process_id: UUID, session: Session) -> LLMProcess | None:
             raise PermanentFailure(f"Another run works on the LLM process {process_id} already.")
         if process.status in (ProcessStatus.PENDING, ProcessStatus.WAITING):
             move(process, ProcessStatus.RUNNING)
+        if process.turns:
+            # Somebody had it before.
+            take_back(process)
         process.run = session.run
         process.turns += 1
         process.stalls += 1
         process.save(update_fields=["status", "run", "turns", "stalls"])
-        take_back(process)
         return process
 
 

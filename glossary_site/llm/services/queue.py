@@ -268,7 +268,7 @@ def execute(
                 requests=requests,
                 lines=lines or own,
             )
-            turn = _turn(process_id, session, resume_after, why)
+            turn = _turn(process, session, resume_after, why)
         except Interrupted:
             # Somebody cancelled the process, and not the job.
             session.check()
@@ -279,11 +279,13 @@ def execute(
     return turn
 
 
-def _turn(process_id: UUID, session: Session, resume_after: float, why: str) -> Turn:
-    process = processes.find(process_id)
+def _turn(process: LLMProcess, session: Session, resume_after: float, why: str) -> Turn:
+    if not process.ended:
+        # What was worked on may have been another copy of it.
+        process = processes.find(process.pk)
     if not process.ended and timezone.now() - process.progress_at > PATIENCE:
         with session.atomic():
-            process = processes.lock_own(process_id, session)
+            process = processes.lock_own(process.pk, session)
             processes.give_up(process, f"No answer for {PATIENCE.days} days.")
     return Turn(ended=process.ended, resume_after=resume_after, why=why)
 

@@ -36,8 +36,9 @@ def work(
     config = provider_for(process.scope)
     if not _same(process, config):
         process = _change_provider(process, config, session)
-    no_batches = config.kind == ProviderKind.BUILTIN or dialects.has_no_batches(config)
-    if process.strategy == Strategy.BATCH and no_batches:
+    if process.strategy == Strategy.BATCH and (
+        config.kind == ProviderKind.BUILTIN or dialects.has_no_batches(config)
+    ):
         process = _fall_back(process, session)
     if config.kind == ProviderKind.BUILTIN:
         if process.growing:

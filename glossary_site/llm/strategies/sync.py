@@ -383,14 +383,15 @@ def turn(
 ) -> tuple[float, str]:
     growth = Growth(process, config, requests) if process.growing else None
     pending = Pending(process.pk)
+    # One that grows has few that wait, left by a kill. They are taken now, all of them: what has
+    # grown is not to be met a second time in the queue.
+    left = pending(MOST_LEFT) if growth and process.total else []
     sending = Sending(
         process,
         config,
         session,
-        # One that grows has few that wait, left by a kill. They are taken now, all of them: what
-        # has grown is not to be met a second time in the queue.
         source=nothing if growth else pending,
-        asks=[first_ask(job, config) for job in pending(MOST_LEFT)] if growth else (),
+        asks=[first_ask(job, config) for job in left],
         whole=True,
         seconds=seconds,
         heard=heard,

@@ -15,7 +15,7 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -105,13 +105,16 @@ class Line(Generic[A, R]):
         self._thread = threading.Thread(target=in_context(self._run), name="llm-wire", daemon=True)
         self._thread.start()
 
-    def send(self, asks: Iterable[A]) -> None:
-        for count, ask in enumerate(asks, 1):
+    def send(self, asks: Sequence[A]) -> None:
+        # The others wait for their turn, and go out when an answer comes in.
+        at_once = min(len(asks), max(0, self.config.concurrency - len(self._tasks)))
+        for ask in asks:
             self._loop.call_soon_threadsafe(self._begin, ask)
-            self._under_way = time.monotonic() + count * SENDING_SECONDS
+        sent = time.monotonic() + at_once * SENDING_SECONDS
+        self._under_way = max(self._under_way, sent)
 
     def let_go(self) -> None:
-        """Keep still until what was handed over is on its way: whoever computes meanwhile makes
+        """Keep still until what goes out at once is on its way: whoever computes meanwhile makes
         every call wait for the interpreter a dozen times."""
         time.sleep(max(0.0, self._under_way - time.monotonic()))
 
