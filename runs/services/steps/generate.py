@@ -61,7 +61,8 @@ def generate(work: Work) -> None:
         note_failures(work, store(results))
         count = work.run.provisional.count()
         if not count:
-            raise no_answers(work.run.failures.values_list("error", flat=True).first() or "")
+            mine = work.run.failures.filter(step=work.step.step)
+            raise no_answers(mine.values_list("error", flat=True).first() or "")
         written = ngettext("%(n)s definition.", "%(n)s definitions.", count) % {"n": count}
         work.progress(len(terms), len(terms), lines=[work.line(written)])
 

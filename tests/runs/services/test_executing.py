@@ -231,6 +231,15 @@ class TestModel:
         assert run.error_message.startswith("The language model answered nothing:")
         assert "Traceback" in run.log.get(level="error").traceback
 
+    def test_a_run_fails_of_what_went_wrong_in_its_step(self, harbour, model):
+        """And not of what went wrong before, which was not the end of it."""
+        model.faults.add("bad_request", match="candidates")
+        model.faults.add("refused_key", match="Term 1: ")
+        run = run_to_end(harbour)
+        assert run.failures.filter(step="extract").exists()
+        assert run.status == Status.FAILED
+        assert "(401: " in run.error_message
+
     def test_the_provider_of_a_command_is_not_exchanged_for_another(self, harbour, model):
         """The command was killed, and a worker takes the run up."""
         with overriding(ProviderConfig(origin=Origin.DEFAULT)):
