@@ -16,6 +16,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from glossary_site.jobs.errors import Stop, Stopped
+from glossary_site.llm import troubles
 from glossary_site.llm.models import LLMJob, LLMProcess
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.llm.requests import Request
@@ -206,12 +207,9 @@ class Sending:
             if self._whole and self._complete:
                 page.complete()
             elif self._whole and self._over and self._hopeless:
-                page.give_up(
-                    f"The provider failed {self._general_failures} requests in a row, the rest "
-                    f"was not sent: {self._last_error}"
-                )
+                page.give_up(troubles.hopeless(self._general_failures, self._last_error))
             elif self._over and self._away and self._process.stalls >= MOST_OUTAGES:
-                page.give_up(f"The provider did not answer in {MOST_OUTAGES} turns: {self._away}")
+                page.give_up(troubles.absent(self._away))
         self._arrived = []
         wire.prove(moment)
         wire.send(sending)

@@ -3,7 +3,7 @@
 import time
 
 import pytest
-from django.utils.translation import override
+from django.utils.translation import gettext, override
 
 from glossary_site.errors import Refusal
 from glossary_site.jobs.choices import State
@@ -222,6 +222,20 @@ class TestModel:
             run.failures.values_list("term", flat=True)
         )
         assert all("(400: " in line.message for line in said)
+
+    def test_what_goes_wrong_is_said_in_the_language_of_the_project(self, harbour, model):
+        """Also by the thread that makes the calls, which has none of its own."""
+        harbour.language = "ja"
+        harbour.save()
+        model.faults.add("refused_key")
+        run = run_to_end(harbour)
+        with override("ja"):
+            expected = gettext("The server refuses the request (%(reason)s).").partition("%")[0]
+        assert not expected.isascii()
+        assert expected in run.error_message
+        said = run.log.exclude(current_term="").filter(level="warning")
+        assert said
+        assert all(expected in line.message for line in said)
 
     def test_a_server_that_is_wrong_for_everybody_fails_the_run(self, harbour, model):
         run_to_end(harbour, "extract")
