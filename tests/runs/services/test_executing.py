@@ -312,20 +312,6 @@ class TestEnds:
         assert "sk-123" not in run.error_message
         assert "secret.py" in run.log.get(level="error").traceback
 
-    def test_a_folder_where_the_project_has_no_documents(self, project, tmp_path):
-        (tmp_path / "a").mkdir()
-        (tmp_path / "b").mkdir()
-        for folder in ("a", "b"):
-            (tmp_path / folder / "README.md").write_text(f"# {folder}\n\nA berth is a place.\n")
-        run = run_to_end(project, "extract", doc_root=str(tmp_path))
-        assert run.status == Status.COMPLETED
-        assert list(run.documents.values_list("path", flat=True)) == ["a/README.md", "b/README.md"]
-
-    def test_the_database_comes_first(self, harbour, tmp_path):
-        (tmp_path / "other.md").write_text("# Other\n")
-        run = run_to_end(harbour, "extract", doc_root=str(tmp_path))
-        assert "other.md" not in run.documents.values_list("path", flat=True)
-
     def test_publishing(self, harbour):
         run = run_to_end(harbour)
         published = publish(run, actor=OPERATOR)
