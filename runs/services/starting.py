@@ -38,6 +38,13 @@ def start(
         )
     options = replace(options or RunOptions(), own_provider=overridden())
     scope = Scope(scope)
+    if options.limit and not {Step.EXTRACT, Step.GENERATE} & set(STEPS[scope]):
+        raise Refusal(
+            "limit_without_terms",
+            _("A limit goes with a scope that finds or defines terms, not with “%(scope)s”.")
+            % {"scope": scope},
+            status=400,
+        )
     base = base or base_for(project, scope)
     missing = what_is_missing(project, scope, base=base)
     active = active_run(project)

@@ -20,7 +20,7 @@ from runs.services.work import Work
 def generate(work: Work) -> None:
     if not work.run.terms.exists():
         with work.session.atomic():
-            snapshot_terms(work.run)
+            snapshot_terms(work.run, limit=work.options.limit)
     terms = _wanted(work)
     if not terms and not work.run.provisional.exists():
         raise Refusal("no_terms", _("There are no terms to define. Find terms first, or add some."))

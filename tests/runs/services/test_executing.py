@@ -90,6 +90,32 @@ class TestBuiltIn:
         assert key_of("berth") not in keys
         assert key_of("tide table") in keys
 
+    def test_of_the_terms_so_many_at_most_the_best_and_the_required(self, harbour):
+        run_to_end(harbour, "extract")
+        found = Term.objects.filter(project=harbour).in_glossary().order_by("-score", "key")
+        best, worst = list(found[:2]), found.last()
+        set_status(project=harbour, ids=[worst.pk], status=TermStatus.REQUIRED, actor=OPERATOR)
+        run = run_to_end(harbour, "from_terms", limit=2)
+        assert run.status == Status.COMPLETED
+        assert list(run.refined.order_by("order").values_list("key", flat=True)) == [
+            *(term.key for term in best),
+            worst.key,
+        ]
+
+    def test_the_rest_of_a_run_with_a_limit(self, harbour, monkeypatch):
+        """What is left of it has nothing to do with the limit."""
+
+        def fails(work):
+            raise RuntimeError
+
+        monkeypatch.setitem(executing.STEPS, Step.REVIEW, fails)
+        stopped = run_to_end(harbour, limit=2)
+        assert stopped.status == Status.FAILED
+        monkeypatch.undo()
+        rest = work_on(resume(stopped, actor=OPERATOR))
+        assert (rest.scope, rest.status) == ("provisional_to_refined", Status.COMPLETED)
+        assert rest.refined.count() == stopped.provisional.count()
+
     def test_the_steps_one_by_one(self, harbour):
         for scope in ("extract", "generate", "review", "refine"):
             run = run_to_end(harbour, scope)
