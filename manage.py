@@ -27,6 +27,9 @@ def main() -> None:
         execute_from_command_line(sys.argv)
     except EnvError as error:
         sys.exit(f"Configuration: {error}")
+    except KeyboardInterrupt:
+        # Ctrl-C before the command had begun to work, or in one that has nothing to end well.
+        sys.exit(130)
 
 
 if __name__ == "__main__":

@@ -108,7 +108,3 @@ def origins_of(versions: Sequence[DocumentVersion]) -> Mapping[int, Origin]:
         )
         for origin in origins
     }
-
-
-def origin_of(document: Document, version: int) -> Origin | None:
-    return origins_of([DocumentVersion(document=document, number=version)]).get(version)

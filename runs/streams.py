@@ -6,6 +6,7 @@ than that and at every sign of life.
 """
 
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import aclosing
 from dataclasses import dataclass
@@ -13,9 +14,9 @@ from typing import Any
 
 from django.http import StreamingHttpResponse
 
+from glossary_site.live import session as live
 from glossary_site.live.hub import hub
 from glossary_site.live.reading import Batch
-from glossary_site.live.session import Notice, Reader, session
 from glossary_site.live.sse import ACCESS_LOST, ALIVE, RETRY_MILLISECONDS
 from projects import feed
 from runs.choices import ENDED
@@ -66,7 +67,7 @@ def complete(page: LogPage) -> str:
 
 def log_stream(run: Run, *, after: int, allowed: Callable[[], bool]) -> StreamingHttpResponse:
     run_id = run.pk
-    reader = Reader(
+    reader = live.Reader(
         stream=run.project.stream,
         # From now on: what was before is in the rows.
         after=None,
@@ -78,15 +79,20 @@ def log_stream(run: Run, *, after: int, allowed: Callable[[], bool]) -> Streamin
     async def body() -> AsyncIterator[str]:
         yield f"retry: {RETRY_MILLISECONDS}\n\n"
         seen = after
-        async with aclosing(session(reader)) as messages:
+        spoke = time.monotonic()
+        async with aclosing(live.session(reader)) as messages:
             async for message in messages:
-                if message is Notice.ACCESS_LOST:
+                if message is live.Notice.ACCESS_LOST:
                     yield ACCESS_LOST
                     return
-                if isinstance(message, Batch) and not concerns(message, run_id):
-                    continue
-                if message is Notice.ALIVE:
+                # The feed may be busy with others, or with a progress that adds no line: this
+                # stream is quiet all the same.
+                silent = time.monotonic() - spoke >= live.KEEPALIVE_SECONDS
+                if silent or message is live.Notice.ALIVE:
                     yield ALIVE
+                    spoke = time.monotonic()
+                elif isinstance(message, Batch) and not concerns(message, run_id):
+                    continue
                 page = None
                 while page is None or page.full:
                     page = await hub().read(log_page, run_id, seen)
@@ -96,6 +102,7 @@ def log_stream(run: Run, *, after: int, allowed: Callable[[], bool]) -> Streamin
                     if page.lines:
                         seen = page.lines[-1]["number"]
                         yield "".join(map(text_of, page.lines))
+                        spoke = time.monotonic()
                     if page.is_last:
                         yield complete(page)
                         return

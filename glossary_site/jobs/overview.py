@@ -51,14 +51,6 @@ class InHand:
     def confirm_until(self) -> datetime | None:
         return self.run.continuation_deadline
 
-    @property
-    def running_for(self) -> timedelta:
-        return self.now - (self.run.started_at or self.run.assigned_at or self.run.created_at)
-
-    @property
-    def since_progress(self) -> timedelta | None:
-        return None if self.run.progress_at is None else self.now - self.run.progress_at
-
 
 @dataclass(frozen=True)
 class WorkerLine:

@@ -92,3 +92,12 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
     while seen is not None:
         yield seen
         seen = seen.__cause__ or seen.__context__
+
+
+def hopeless(requests: int, why: str) -> str:
+    words = _("The provider failed %(n)s requests in a row, the rest was not sent: %(why)s")
+    return words % {"n": requests, "why": why}
+
+
+def absent(why: str) -> str:
+    return _("The provider did not answer, however often it was asked: %(why)s") % {"why": why}

@@ -66,6 +66,11 @@ class Told:
             raise OutputLost(self._stream, error) from error
 
 
+def nowhere() -> TextIO:
+    """For a stream that whoever started us has closed (`2>&-`): Python has none then."""
+    return open(os.devnull, "w")
+
+
 class SiteCommand(BaseCommand):
     # The web process runs into whatever these would find, and starting should be quick.
     requires_system_checks = []
@@ -74,8 +79,8 @@ class SiteCommand(BaseCommand):
         self, stdout: TextIO | None = None, stderr: TextIO | None = None, **options: Any
     ) -> None:
         super().__init__(
-            stdout=cast(TextIO, Told(stdout or sys.stdout)),
-            stderr=cast(TextIO, Told(stderr or sys.stderr)),
+            stdout=cast(TextIO, Told(stdout or sys.stdout or nowhere())),
+            stderr=cast(TextIO, Told(stderr or sys.stderr or nowhere())),
             **options,
         )
 

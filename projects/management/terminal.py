@@ -6,6 +6,7 @@ from contextlib import contextmanager, nullcontext
 from copy import copy
 from unicodedata import east_asian_width
 
+from glossary_site.jobs.errors import PermanentFailure
 from glossary_site.jobs.management.tables import shortened
 
 BAR_WIDTH = 30
@@ -65,6 +66,11 @@ class Briefly(logging.Formatter):
         return self._formatter.format(brief)
 
 
+def is_news(record: logging.LogRecord) -> bool:
+    """Not a failure for good: its text is shown to people, by the command."""
+    return not (record.exc_info and isinstance(record.exc_info[1], PermanentFailure))
+
+
 @contextmanager
 def without_tracebacks() -> Iterator[None]:
     before = [
@@ -74,8 +80,10 @@ def without_tracebacks() -> Iterator[None]:
     ]
     for handler, formatter in before:
         handler.setFormatter(Briefly(formatter))
+        handler.addFilter(is_news)
     try:
         yield
     finally:
         for handler, formatter in before:
             handler.setFormatter(formatter)
+            handler.removeFilter(is_news)

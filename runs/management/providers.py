@@ -2,7 +2,6 @@
 those can be seen by everybody on the machine."""
 
 from typing import Any
-from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.utils.translation import gettext as _
@@ -11,6 +10,8 @@ from glossary_site.errors import Refusal
 from glossary_site.llm.choices import ProviderKind, Strategy
 from glossary_site.llm.providers import Origin, ProviderConfig
 from glossary_site.llm.services.providers import checked_query
+from glossary_site.outbound.guard import WEB
+from glossary_site.outbound.urls import parse_url
 
 
 def chosen_provider(
@@ -24,9 +25,9 @@ def chosen_provider(
             raise _refused(_("The built-in engine has neither a model nor an address."))
         return ProviderConfig(origin=Origin.DEFAULT)
     set_up = settings.LLM
-    address = urlsplit(base_url or set_up["base_url"])
+    address = base_url or set_up["base_url"]
     name = model or set_up["model"]
-    if address.scheme not in ("http", "https") or not address.hostname:
+    if not address:
         raise _refused(
             _("Name the server with --base-url (such as %(example)s), or with %(name)s.")
             % {"example": "https://api.openai.com/v1", "name": "GLOSSARY_LLM_BASE_URL"}
@@ -35,12 +36,13 @@ def chosen_provider(
         raise _refused(
             _("Name the model with --model, or with %(name)s.") % {"name": "GLOSSARY_LLM_MODEL"}
         )
+    url = parse_url(address, schemes=WEB)
     return ProviderConfig(
         # Whoever starts commands here may name any host of its network.
         origin=Origin.ENVIRONMENT,
         kind=ProviderKind.OPENAI,
-        base_url=f"{address.scheme}://{address.netloc}{address.path.rstrip('/')}",
-        query=checked_query(address.query) if base_url else set_up["query"],
+        base_url=url.origin + url.path.rstrip("/"),
+        query=checked_query(url.query) if base_url else set_up["query"],
         model=name,
         api_key=set_up["api_key"],
         # The command waits for the answers: they come one by one.

@@ -15,8 +15,7 @@ from projects.management.terminal import ERASE, bar, fitting
 from runs.choices import Level, Step
 from runs.models import Run, RunLog
 
-COLOURS = {Level.WARNING: "\x1b[33m", Level.ERROR: "\x1b[31m"}
-PLAIN = "\x1b[0m"
+YELLOW, PLAIN = "\x1b[33m", "\x1b[0m"
 PAGE = 500
 # What is left is guessed from the last so many seconds: a step's terms are not all alike.
 PACE_SECONDS = 20.0
@@ -42,8 +41,10 @@ class Display:
         ):
             self._seen = lines[-1].number
             for line in lines:
-                # On a terminal the bar says how far it is, and at which term.
-                if not (self._bar and line.current_term and line.level == Level.INFO):
+                # On a terminal the bar says how far it is, and at which term. What a run failed of
+                # is the command's last word.
+                told = self._bar and line.current_term and line.level == Level.INFO
+                if not (told or line.level == Level.ERROR):
                     self._write_line(line)
         if self._bar:
             self._draw(run)
@@ -62,12 +63,12 @@ class Display:
         self.passing("")
 
     def _write_line(self, line: RunLog) -> None:
-        if self._quiet and line.level != Level.ERROR:
+        if self._quiet:
             return
         moment = timezone.localtime(line.created_at).strftime("%H:%M:%S")
         text = f"{moment} {line.level:<7} {line.step:<8} {harmless(line.message)}"
-        if self._bar and line.level in COLOURS:
-            text = f"{COLOURS[Level(line.level)]}{text}{PLAIN}"
+        if self._bar and line.level == Level.WARNING:
+            text = f"{YELLOW}{text}{PLAIN}"
         self._write(f"{self._erased()}{text}\n")
 
     def _draw(self, run: Run) -> None:

@@ -34,7 +34,7 @@ class Run(models.Model):
         related_name="followers",
         verbose_name=_("based on"),
     )
-    # {"doc_root": …, "only": [keys of terms], "limit": …}: see `services/options.py`.
+    # {"only": [keys of terms], "limit": …}: see `services/options.py`.
     options = models.JSONField(_("options"), default=dict, blank=True)
     # The door it came in by ("web", "api", "command", …), and the person.
     triggered_by = models.CharField(_("started by"), max_length=30, default="api")

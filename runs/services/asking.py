@@ -74,18 +74,18 @@ def answered(
     hearing = Hearing(work, names=names, store=store if step.live else None)
     turn = queue.execute(process.pk, Telling(work), heard=hearing, requests=asked, lines=work.lines)
     if not turn.ended:
-        _pause(work, process.pk, seconds=turn.resume_after)
+        _pause(work, process.pk, seconds=turn.resume_after, why=turn.why)
         raise Parked
 
 
-def _pause(work: Work, process_id: UUID, *, seconds: float) -> None:
+def _pause(work: Work, process_id: UUID, *, seconds: float, why: str) -> None:
     """The server wants to be left alone for a while: another job goes on then, with the process."""
     with work.session.finishing():
         process = processes.lock_own(process_id, work.session)
         pause = timedelta(seconds=seconds)
         words = _("The language model does not answer now. It is asked again in %(time)s.")
         words %= {"time": in_words(pause)}
-        logs.write(work.run, [work.line(words, level=Level.WARNING)])
+        logs.write(work.run, [work.line(f"{words} {why}".strip(), level=Level.WARNING)])
         job = enqueue_job(
             ADVANCE,
             {"run_id": work.run.pk},
@@ -129,7 +129,9 @@ def _ask(work: Work, requests: Iterable[Request], *, total: int, live: bool) -> 
     # Stopped while we asked: whoever did it found nothing to withdraw.
     try:
         with work.session.atomic():
-            pass
+            if alone:
+                words = _("The questions are put in a batch. The answers may take hours.")
+                logs.write_progress(run, [work.line(words)])
     except Stopped:
         with suppress(Refusal):
             processes.cancel(process.pk, actor=SITE)
@@ -181,7 +183,9 @@ class Hearing:
 
     def __call__(self, results: list[Result]) -> None:
         failures = self._store(results) if self._store is not None else []
-        failed = {failure.key: failure.error for failure in failures}
+        # Of those that are stored later, too, at the end of the step.
+        failed = {key: each.error for each in results if not each.ok for key in keys_in(each.key)}
+        failed |= {failure.key: failure.error for failure in failures}
         lines = []
         name = ""
         keys = [key for result in results for key in keys_in(result.key)]

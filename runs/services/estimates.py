@@ -13,7 +13,6 @@ from glossary_site.llm.tokens import cost_nano, cost_of_nano
 from projects.models import Project
 from runs.choices import STEPS, Scope, Status, Step
 from runs.models import Run, RunStep
-from runs.services.options import RunOptions
 from runs.services.sizes import worth
 from runs.services.starting import base_for
 
@@ -49,10 +48,9 @@ class Estimate:
         return timedelta(seconds=round(self.seconds))
 
 
-def estimate(project: Project, scope: Scope, *, options: RunOptions | None = None) -> Estimate:
-    options = options or RunOptions()
+def estimate(project: Project, scope: Scope) -> Estimate:
     config = provider_for(project.stream)
-    terms = _terms(project, scope, options)
+    terms = _terms(project, scope)
     steps = STEPS[scope]
     past = _past(project, config)
     seconds_a_term = _seconds_a_term(past, steps)
@@ -77,9 +75,7 @@ def estimate(project: Project, scope: Scope, *, options: RunOptions | None = Non
     return Estimate(terms, requests, tokens, nano, priced, seconds, bool(past))
 
 
-def _terms(project: Project, scope: Scope, options: RunOptions) -> int:
-    if options.only is not None:
-        return len(options.only)
+def _terms(project: Project, scope: Scope) -> int:
     if scope in (Scope.PROVISIONAL_TO_REFINED, Scope.REVIEW, Scope.REFINE):
         base = base_for(project, scope)
         return 0 if base is None else base.provisional.count()
@@ -89,8 +85,7 @@ def _terms(project: Project, scope: Scope, options: RunOptions) -> int:
     if project.terms.in_glossary().filter(by_hand=False).exists():
         return known
     size = project.documents.aggregate(n=Sum("byte_size"))["n"] or 0
-    found = worth(size) if size else 0
-    return known + (options.limit or found)
+    return known + (worth(size) if size else 0)
 
 
 def _past(project: Project, config: ProviderConfig) -> list[Run]:

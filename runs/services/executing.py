@@ -1,6 +1,5 @@
 """The way of a run through its steps, from wherever it was left."""
 
-import logging
 from collections.abc import Callable
 
 from django.db import InterfaceError, OperationalError
@@ -25,8 +24,6 @@ from runs.services.steps.load import load
 from runs.services.steps.refine import refine
 from runs.services.steps.review import review
 from runs.services.work import Work
-
-logger = logging.getLogger(__name__)
 
 STEPS: dict[str, Callable[[Work], None]] = {
     Step.LOAD: load,
@@ -112,7 +109,6 @@ def _give_up(run: Run, session: Session, error: Exception) -> None:
     # What went wrong may be that it was stopped, or went with its project.
     session.look()
     session.check()
-    logger.exception("Run %s failed", run.pk)
     # Only while it is ours. Where nothing can be written, the sweep settles it later.
     with session.atomic():
         fail(run, message, error=error)

@@ -59,7 +59,7 @@ def _follow(run: Run, steps: set[str], *, actor: Actor, triggered_by: str) -> Ru
     scope, base = Scope(run.scope), run.base
     options = RunOptions.from_json(run.options)
     if Step.GENERATE not in steps and Step.EXTRACT not in steps and run.provisional.exists():
-        base, options = run, replace(options, only=None)
+        base, options = run, replace(options, only=None, limit=0)
         if Step.REVIEW not in steps:
             scope = Scope.REFINE
         elif Step.REFINE in STEPS[scope]:

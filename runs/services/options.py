@@ -7,8 +7,6 @@ from typing import Any, Self
 
 @dataclass(frozen=True)
 class RunOptions:
-    # A folder of this machine, read when the project has no documents. Only commands may name one.
-    doc_root: str = ""
     # At most so many terms get an entry; 0: as many as the documents are worth.
     limit: int = 0
     # Keys of the terms that get a new definition; the others are taken from the base. None: all.
@@ -19,13 +17,12 @@ class RunOptions:
     own_provider: bool = False
 
     def to_json(self) -> dict[str, Any]:
-        return {key: value for key, value in asdict(self).items() if value not in ("", 0, None)}
+        return {key: value for key, value in asdict(self).items() if value not in (0, None)}
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         only = data.get("only")
         return cls(
-            doc_root=str(data.get("doc_root", "")),
             limit=int(data.get("limit", 0)),
             only=None if only is None else tuple(only),
             fresh=bool(data.get("fresh", False)),

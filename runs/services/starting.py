@@ -38,8 +38,15 @@ def start(
         )
     options = replace(options or RunOptions(), own_provider=overridden())
     scope = Scope(scope)
+    if options.limit and not {Step.EXTRACT, Step.GENERATE} & set(STEPS[scope]):
+        raise Refusal(
+            "limit_without_terms",
+            _("A limit goes with a scope that finds or defines terms, not with “%(scope)s”.")
+            % {"scope": scope},
+            status=400,
+        )
     base = base or base_for(project, scope)
-    missing = what_is_missing(project, scope, options=options, base=base)
+    missing = what_is_missing(project, scope, base=base)
     active = active_run(project)
     if active is None and missing is not None:
         raise missing
@@ -99,12 +106,9 @@ def base_for(project: Project, scope: Scope) -> Run | None:
     return runs.first()
 
 
-def what_is_missing(
-    project: Project, scope: Scope, *, options: RunOptions | None = None, base: Run | None = None
-) -> Refusal | None:
+def what_is_missing(project: Project, scope: Scope, *, base: Run | None = None) -> Refusal | None:
     """Why a run of this scope could not do anything, if so, with what to do first."""
-    options = options or RunOptions()
-    if not options.doc_root and not project.documents.exists():
+    if not project.documents.exists():
         return Refusal(
             "no_documents",
             _("Cannot run the pipeline without documents. Add documents to the project first."),

@@ -8,9 +8,10 @@ from projects.models import Term
 from runs.models import Run, RunTerm
 
 
-def snapshot_terms(run: Run) -> int:
-    """Copy the project's list; gives the number of those that get an entry. Of synonyms, only the
-    primary of the group does, and knows the others."""
+def snapshot_terms(run: Run, *, limit: int = 0) -> int:
+    """Copy the project's list, or only so many of it that get an entry, the best ones and those
+    that are required; gives their number. Of synonyms, only the primary of the group does, and
+    knows the others."""
     terms = list(
         Term.objects.filter(project=run.project)
         .exclude(status=TermStatus.EXCLUDED)
@@ -23,14 +24,20 @@ def snapshot_terms(run: Run) -> int:
             groups[term.group_id].append(term)
     copies: list[RunTerm] = []
     leaders = {number: _leader(members).pk for number, members in groups.items()}
+    count = 0
     for term in terms:
         if term.group_id is not None and leaders[term.group_id] != term.pk:
             continue
         others = [each for each in groups.get(term.group_id or 0, []) if each.pk != term.pk]
-        copies.append(_copy(run, term, others, order=len(copies)))
+        copy = _copy(run, term, others, order=len(copies))
+        gets_an_entry = not copy.excluded_because
+        if gets_an_entry and 0 < limit <= count and term.status != TermStatus.REQUIRED:
+            continue
+        count += gets_an_entry
+        copies.append(copy)
     RunTerm.objects.filter(run=run).delete()
     insert(copies)
-    return sum(not copy.excluded_because for copy in copies)
+    return count
 
 
 def _leader(members: list[Term]) -> Term:

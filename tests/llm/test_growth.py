@@ -125,6 +125,7 @@ def test_before_a_long_wait_all_are_written_down(provider, owner):
     turn = queue.execute(process.pk, owner, requests=questions(120))
     assert not turn.ended
     assert turn.resume_after > 3000
+    assert "429" in turn.why
     process = reloaded(process)
     assert (process.growing, process.total) == (False, 120)
     assert queue.execute(process.pk, owner).ended

@@ -239,6 +239,25 @@ async def test_a_quiet_run_shows_that_it_lives(project, viewer, monkeypatch):
         assert await listener.block() == {"": "alive"}
 
 
+@pytest.mark.parametrize("ours", [True, False], ids=["its progress", "others"])
+async def test_it_lives_also_where_the_feed_is_busy(project, viewer, monkeypatch, ours):
+    """Documents are read for minutes, with progress and without a line; or somebody else is at
+    work. Whoever stands between would take a silent stream for dead."""
+    monkeypatch.setattr(session, "KEEPALIVE_SECONDS", 0.3)
+    run = await running(project)
+    async with listen(run, viewer) as listener:
+        await listener.messages(1)
+        alive = asyncio.create_task(listener.block())
+        noise = (news.PROGRESS, {"run_id": run.pk}) if ours else ("index.changed", {"document": 1})
+        for _each in range(50):
+            await sync_to_async(publish_all)(project.stream, [noise])
+            await asyncio.sleep(0.05)
+            if alive.done():
+                break
+        assert alive.done()
+        assert alive.result() == {"": "alive"}
+
+
 async def test_no_traceback_leaves_the_house(project, viewer):
     run = await running(project)
     try:

@@ -63,3 +63,18 @@ def test_a_sentence_where_nothing_can_be_written(tmp_path, lines):
         os.close(only_to_read)
     assert code == 1
     assert said == "CommandError: The output cannot be written: Bad file descriptor\n"
+
+
+@pytest.mark.parametrize("to", ["stdout", "stderr"])
+def test_a_stream_that_is_closed_is_nobodys_wish_to_be_told(to):
+    number = {"stdout": 1, "stderr": 2}[to]
+    done = subprocess.run(
+        ["sh", "-c", f'exec "$@" {number}>&-', "sh", sys.executable, "-c", PROGRAM, to, str(FEW)],
+        cwd=ROOT,
+        env=environment(),
+        text=True,
+        timeout=60,
+        check=False,
+        capture_output=True,
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")

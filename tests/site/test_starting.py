@@ -31,6 +31,23 @@ def test_what_takes_long_to_load_is_not_loaded_by_every_command(tmp_path):
     assert "runs.engine.terms" not in names
 
 
+INTERRUPTED = """
+import django.core.management
+import manage
+def loading(arguments):
+    raise KeyboardInterrupt
+django.core.management.execute_from_command_line = loading
+manage.main()
+"""
+
+
+def test_ctrl_c_while_it_loads_is_no_failure_of_the_program():
+    ended = subprocess.run(
+        [sys.executable, "-c", INTERRUPTED], cwd=ROOT, capture_output=True, text=True, check=False
+    )
+    assert (ended.returncode, ended.stderr) == (130, "")
+
+
 @pytest.mark.parametrize("command", [["jobs", "list"], ["searchdocs", "tide", "--project", "1"]])
 def test_without_a_site_there_is_a_sentence(tmp_path, command):
     refused = Site(tmp_path / "nowhere").command(*command)

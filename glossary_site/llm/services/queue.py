@@ -60,6 +60,8 @@ class Turn:
 
     ended: bool
     resume_after: float = 0.0
+    # What is wrong with the provider meanwhile, in a sentence.
+    why: str = ""
 
 
 @dataclass(frozen=True)
@@ -258,7 +260,7 @@ def execute(
         if process is None:
             return Turn(ended=True)
         try:
-            resume_after = execution.work(
+            resume_after, why = execution.work(
                 process,
                 session,
                 seconds=seconds,
@@ -266,7 +268,7 @@ def execute(
                 requests=requests,
                 lines=lines or own,
             )
-            turn = _turn(process, session, resume_after)
+            turn = _turn(process, session, resume_after, why)
         except Interrupted:
             # Somebody cancelled the process, and not the job.
             session.check()
@@ -277,7 +279,7 @@ def execute(
     return turn
 
 
-def _turn(process: LLMProcess, session: Session, resume_after: float) -> Turn:
+def _turn(process: LLMProcess, session: Session, resume_after: float, why: str) -> Turn:
     if not process.ended:
         # What was worked on may have been another copy of it.
         process = processes.find(process.pk)
@@ -285,7 +287,7 @@ def _turn(process: LLMProcess, session: Session, resume_after: float) -> Turn:
         with session.atomic():
             process = processes.lock_own(process.pk, session)
             processes.give_up(process, f"No answer for {PATIENCE.days} days.")
-    return Turn(ended=process.ended, resume_after=resume_after)
+    return Turn(ended=process.ended, resume_after=resume_after, why=why)
 
 
 recover = processes.recover

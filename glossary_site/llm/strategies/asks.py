@@ -10,6 +10,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from glossary_site.llm.models import LLMJob
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.llm.requests import Message, Request, decode, fingerprint, written
@@ -97,10 +99,11 @@ def follow(
     """What an answer leads to."""
     request = ask.request
     if answer.refusal:
-        return Failed(f"The model refused: {answer.refusal}")
+        return Failed(_("The model refused: %(why)s") % {"why": answer.refusal})
     if request.schema is None:
         if not answer.content:
-            return Failed(f"The answer has no text (it ended with “{answer.finish_reason}”).")
+            words = _("The answer has no text (it ended with “%(why)s”).")
+            return Failed(words % {"why": answer.finish_reason})
         return _done(ask, answer, None, served=served)
     try:
         return _done(ask, answer, read(answer.content, request.schema), served=served)
@@ -109,7 +112,8 @@ def follow(
     if answer.finish_reason == LENGTH:
         why = f"it was cut off after {request.max_tokens} tokens"
     if ask.repairs is not None:
-        return Failed(f"The answer does not fit the schema, also after a repair: {why}.")
+        words = _("The answer does not fit the schema, also after a repair: %(why)s.")
+        return Failed(words % {"why": why})
     messages = repair_messages(request.messages, content=answer.content, error=why)
     return replace(
         ask,

@@ -25,14 +25,14 @@ def work(
     heard: Heard | None = None,
     requests: Iterable[Request] = (),
     lines: Lines,
-) -> float:
-    """One turn; after how many seconds it wants another, if it has not ended."""
+) -> tuple[float, str]:
+    """One turn; after how many seconds it wants another, if it has not ended, and why not now."""
     if process.provider_kind == ProviderKind.BUILTIN:
         # What the engine was asked has no prompts: it stays with it, whoever was chosen since.
         if process.strategy == Strategy.BATCH:
             process = _fall_back(process, session)
         internal.run(process, session, seconds=seconds, heard=heard)
-        return 0.0
+        return 0.0, ""
     config = provider_for(process.scope)
     if not _same(process, config):
         process = _change_provider(process, config, session)
@@ -44,11 +44,11 @@ def work(
         if process.growing:
             grow_up(process, config, session, requests)
         internal.run(process, session, seconds=seconds, heard=heard)
-        return 0.0
+        return 0.0, ""
     try:
         if process.strategy == Strategy.BATCH:
             try:
-                return batch.turn(process, config, session)
+                return batch.turn(process, config, session), ""
             except NoBatches:
                 dialects.learn_no_batches(config)
                 process = _fall_back(process, session)
@@ -65,7 +65,7 @@ def work(
         # Nobody can be asked with this configuration.
         with session.atomic():
             processes.give_up(processes.lock_own(process.pk, session), str(error))
-        return 0.0
+        return 0.0, ""
 
 
 def _same(process: LLMProcess, config: ProviderConfig) -> bool:

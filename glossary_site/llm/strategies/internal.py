@@ -4,6 +4,8 @@ takes to work it out, and the engine may have learned since the last one."""
 import logging
 import time
 
+from django.utils.translation import gettext as _
+
 from glossary_site.llm import builtin
 from glossary_site.llm.models import LLMJob, LLMProcess
 from glossary_site.llm.requests import Request, decode, written
@@ -56,7 +58,7 @@ def _answer(request: Request) -> Done | Failed:
         # A mistake of the engine about one document leaves the others alone. What it says may name
         # files of the server.
         logger.exception("The built-in engine failed at “%s”", request.task)
-        return Failed(f"The built-in engine failed ({type(error).__name__}).")
+        return Failed(_("The built-in engine failed (%(kind)s).") % {"kind": type(error).__name__})
     content = said if isinstance(said, str) else written(said)
     data = None
     if request.schema is not None:

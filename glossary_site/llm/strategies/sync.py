@@ -16,6 +16,7 @@ from django.db import DatabaseError, connection
 from django.utils import timezone
 
 from glossary_site.jobs.errors import Stop, Stopped
+from glossary_site.llm import troubles
 from glossary_site.llm.models import LLMJob, LLMProcess
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.llm.requests import Request
@@ -117,8 +118,9 @@ class Sending:
         self._away = ""
         self._general_failures = 0
         self._last_error = ""
-        # The server wants to be left alone for so many seconds.
+        # The server wants to be left alone for so many seconds, and why.
         self.later: float | None = None
+        self.why = ""
 
     def run(self, wire: Wire) -> None:
         try:
@@ -205,12 +207,9 @@ class Sending:
             if self._whole and self._complete:
                 page.complete()
             elif self._whole and self._over and self._hopeless:
-                page.give_up(
-                    f"The provider failed {self._general_failures} requests in a row, the rest "
-                    f"was not sent: {self._last_error}"
-                )
+                page.give_up(troubles.hopeless(self._general_failures, self._last_error))
             elif self._over and self._away and self._process.stalls >= MOST_OUTAGES:
-                page.give_up(f"The provider did not answer in {MOST_OUTAGES} turns: {self._away}")
+                page.give_up(troubles.absent(self._away))
         self._arrived = []
         wire.prove(moment)
         wire.send(sending)
@@ -254,7 +253,7 @@ class Sending:
         ask = self._out.pop(outcome.ask.name)
         followers = self._followers.pop(ask.name, [])
         if outcome.later is not None:
-            self.later = max(outcome.later, self.later or 0.0)
+            self.later, self.why = max(outcome.later, self.later or 0.0), outcome.error
             if self._whole:
                 page.unsent(ask)
         elif outcome.answer is not None:
@@ -279,7 +278,7 @@ class Sending:
             if self._heard:
                 self._fail(outcome, followers, page)
             else:
-                self._away = outcome.error
+                self._away = self.why = outcome.error
                 pause = OUTAGE_SECONDS * OUTAGE_GROWTH ** (page.process.stalls - 1)
                 self.later = max(pause, self.later or 0.0)
                 page.unsent(outcome.ask)
@@ -379,7 +378,7 @@ def turn(
     heard: Heard | None = None,
     requests: Iterable[Request] = (),
     lines: Lines,
-) -> float:
+) -> tuple[float, str]:
     growth = Growth(process, config, requests) if process.growing else None
     pending = Pending(process.pk)
     # One that grows has few that wait, left by a kill. They are taken now, all of them: what has
@@ -398,4 +397,4 @@ def turn(
     )
     with lines.to(config) as wire:
         sending.run(wire)
-    return sending.later or 0.0
+    return sending.later or 0.0, sending.why

@@ -24,6 +24,8 @@ from typing import Any, Generic, TypeVar
 
 import httpx2
 from django.conf import settings
+from django.utils.translation import get_language, override
+from django.utils.translation import gettext as _
 
 from glossary_site.llm import troubles
 from glossary_site.llm.client import openai_client
@@ -92,12 +94,14 @@ class Line(Generic[A, R]):
         self._client = openai_client(config)
         self.config = config
         self._speech = speech
+        self._language = get_language()
         self._outcomes: queue.SimpleQueue[Outcome[A, R]] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
         self._room = asyncio.Semaphore(config.concurrency)
-        # Until when nobody calls, and how often in a row we were told so.
+        # Until when nobody calls, why, and how often in a row we were told so.
         self._quiet_until = 0.0
+        self._quiet_because = ""
         self._told = 0
         self._proved = self._under_way = time.monotonic()
         sys.setswitchinterval(min(INTERPRETER_SECONDS, sys.getswitchinterval()))
@@ -189,7 +193,7 @@ class Line(Generic[A, R]):
         attempt = 0
         while True:
             if (later := await self._turn_to_call()) is not None:
-                return Outcome(ask, later=later)
+                return Outcome(ask, error=self._quiet_because, later=later)
             attempt += 1
             try:
                 answer = await self._ask_once(ask, speech)
@@ -202,7 +206,7 @@ class Line(Generic[A, R]):
                         continue
                 outcome, wait = self._refused(ask, error, attempt)
             except (openai.APIConnectionError, TimeoutError, Malformed, ValueError) as error:
-                outcome, wait = Outcome[A, R](ask, error=self._unheard(error), general=True), None
+                outcome, wait = Outcome[A, R](ask, error=self._in_words(error), general=True), None
             except UrlRefused as error:
                 return Outcome(ask, error=str(error), general=True)
             else:
@@ -256,7 +260,7 @@ class Line(Generic[A, R]):
         the usual."""
         status = error.status_code
         general = status not in REPHRASED and status != 413
-        said = troubles.explain(error, self.config)
+        said = self._in_words(error)
         outcome = Outcome[A, R](ask, error=said, general=general, status=status)
         if (status < 500 and status not in RETRIED) or error.code in HOPELESS_CODES:
             return outcome, NEVER
@@ -267,17 +271,20 @@ class Line(Generic[A, R]):
             self._told += now >= self._quiet_until
             pause = backoff(self._told) if asked_for is None else asked_for
             self._quiet_until = max(self._quiet_until, now + pause)
+            self._quiet_because = said
             return outcome, NO_PAUSE_OF_ITS_OWN
         return outcome, None
 
-    def _unheard(self, error: Exception) -> str:
-        if isinstance(error, openai.APIError):
-            return troubles.explain(error, self.config)
-        if isinstance(error, TimeoutError):
-            return f"No answer within {self.config.timeout} seconds."
-        if isinstance(error, json.JSONDecodeError):
-            return "The server's answer is not JSON."
-        return str(error)[:MOST_OF_A_MESSAGE]
+    def _in_words(self, error: Exception) -> str:
+        """In the language of who asks: this thread has none of its own."""
+        with override(self._language):
+            if isinstance(error, openai.APIError):
+                return troubles.explain(error, self.config)
+            if isinstance(error, TimeoutError):
+                return _("No answer within %(n)s seconds.") % {"n": self.config.timeout}
+            if isinstance(error, json.JSONDecodeError):
+                return _("The server's answer is not JSON.")
+            return str(error)[:MOST_OF_A_MESSAGE]
 
 
 class Wire(Line[Ask, Answer]):

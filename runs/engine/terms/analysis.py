@@ -6,7 +6,7 @@ documents are looked at together. A document whose text is the same has the same
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -96,10 +96,13 @@ class DocumentAnalysis:
         return cls(phrases, pairs, data["characters"])
 
 
-def analyse(text: str) -> DocumentAnalysis:
+def analyse(text: str, *, check: Callable[[], None] | None = None) -> DocumentAnalysis:
+    """`check` is called often, and may raise what ends it early: a book takes half a minute."""
     phrases: dict[tuple[str, tuple[Word, ...]], Seen] = defaultdict(Seen)
     pairs: dict[Pair, None] = {}
     for block in blocks_of(text):
+        if check is not None:
+            check()
         found = list(_phrases_of(block))
         for phrase in found:
             _see(phrases[phrase.language, phrase.words], phrase, block)

@@ -159,14 +159,22 @@ class Command(SiteCommand):
         if wish.output is not None:
             display.say(_("The glossary is in %(path)s.") % {"path": wish.output})
         if run.failure_count:
-            raise CommandError(
-                ngettext(
-                    "Done, with %(n)d failure. Try it again on the page of run %(id)d.",
-                    "Done, with %(n)d failures. Try them again on the page of run %(id)d.",
+            words = ngettext(
+                "Done, with %(n)d failure. Try it again on the page of run %(id)d.",
+                "Done, with %(n)d failures. Try them again on the page of run %(id)d.",
+                run.failure_count,
+            )
+            if wish.project is None:
+                # That page goes with the project; the answers stay in the ledger.
+                words = ngettext(
+                    "Done, with %(n)d failure. Start the same command again: no answer is asked "
+                    "for twice.",
+                    "Done, with %(n)d failures. Start the same command again: no answer is asked "
+                    "for twice.",
                     run.failure_count,
                 )
-                % {"n": run.failure_count, "id": run.pk},
-                returncode=WITH_FAILURES,
+            raise CommandError(
+                words % {"n": run.failure_count, "id": run.pk}, returncode=WITH_FAILURES
             )
 
 

@@ -65,7 +65,7 @@ def _read(work: Work) -> dict[int, DocumentAnalysis]:
         for document in chunk:
             work.session.check()
             if document.id not in known:
-                known[document.id] = analyse(document.text)
+                known[document.id] = analyse(document.text, check=work.session.check)
                 fresh.append(document)
         analyses |= known
         read += len(fresh)

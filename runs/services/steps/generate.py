@@ -20,7 +20,7 @@ from runs.services.work import Work
 def generate(work: Work) -> None:
     if not work.run.terms.exists():
         with work.session.atomic():
-            snapshot_terms(work.run)
+            snapshot_terms(work.run, limit=work.options.limit)
     terms = _wanted(work)
     if not terms and not work.run.provisional.exists():
         raise Refusal("no_terms", _("There are no terms to define. Find terms first, or add some."))
@@ -61,7 +61,8 @@ def generate(work: Work) -> None:
         note_failures(work, store(results))
         count = work.run.provisional.count()
         if not count:
-            raise no_answers(work.run.failures.values_list("error", flat=True).first() or "")
+            mine = work.run.failures.filter(step=work.step.step)
+            raise no_answers(mine.values_list("error", flat=True).first() or "")
         written = ngettext("%(n)s definition.", "%(n)s definitions.", count) % {"n": count}
         work.progress(len(terms), len(terms), lines=[work.line(written)])
 

@@ -1,6 +1,5 @@
 """Which documents the run is about, as they are now; and what it takes over from an earlier one."""
 
-from pathlib import Path
 from typing import Any
 
 from django.db.models import Model, QuerySet
@@ -8,10 +7,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from glossary_site.errors import Refusal
-from projects.access import OPERATOR
-from projects.intake.files import Rejected
-from projects.services.imports import import_folder
-from runs.choices import Level, Scope
+from runs.choices import Scope
 from runs.models import ProvisionalEntry, RunDocument, RunIssue, RunTerm
 from runs.services.asking import finishing
 from runs.services.work import Work
@@ -20,9 +16,6 @@ CHUNK = 500
 
 
 def load(work: Work) -> None:
-    """The database first; a folder only where that has none."""
-    if work.options.doc_root and not work.project.documents.exists():
-        _read_folder(work)
     present = work.project.documents.order_by("path")
     documents = [
         RunDocument(run=work.run, document_id=pk, path=path, file_hash=file_hash, version=version)
@@ -41,19 +34,6 @@ def load(work: Work) -> None:
         work.progress(
             len(documents), len(documents), lines=[work.line(read % {"n": len(documents)})]
         )
-
-
-def _read_folder(work: Work) -> None:
-    """Paths are kept relative to it: two files of one name do not meet, and nothing of this
-    machine shows."""
-    folder = Path(work.options.doc_root)
-    if not folder.is_dir():
-        raise Refusal("no_documents", _("There is no folder to read documents from."))
-    actor = work.run.actor or OPERATOR
-    for stored in import_folder(project=work.project, folder=folder, actor=actor):
-        work.session.check()
-        if isinstance(stored, Rejected):
-            work.log(f"{stored.path}: {stored.message}", level=Level.WARNING)
 
 
 def _inherit(work: Work) -> None:

@@ -4,10 +4,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from collection.document_history import commits_of, last_commit_of, origin_of, origins_of
+from collection.document_history import Origin, commits_of, last_commit_of, origins_of
 from collection.models import Branch, Commit, CommitPath, Repository
 from projects.access import OPERATOR
 from projects.choices import Source
+from projects.models import Document, DocumentVersion
 from projects.services.documents import rename_document, update_document
 from tests.collection.documents.taken import collect, document_at, take, touches
 from tests.collection.factories import make_branch, make_repository
@@ -34,6 +35,10 @@ def collected(origin, repository, main) -> Repository:
 
 def subjects(commits: list[Commit]) -> list[str]:
     return [commit.subject for commit in commits]
+
+
+def origin_of(document: Document, version: int) -> Origin | None:
+    return origins_of([DocumentVersion(document=document, number=version)]).get(version)
 
 
 def test_the_commits_that_touched_a_document(collected, project):

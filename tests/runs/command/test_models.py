@@ -84,6 +84,19 @@ class TestLanguageModels:
         assert str(done.failure_count) in message
         assert 0 < len(entries_in(target.read_text())) == done.provisional.count()
 
+    def test_after_failures_in_a_folder_the_same_command_does_the_rest(
+        self, glossary_server, folder
+    ):
+        """Its project is gone, and the run with it: there is no page to send anybody to."""
+        glossary_server.faults.add("bad_request", match="Term 1: berth")
+        command = ["--doc-root", folder, *self.named(glossary_server)]
+        message = refused(*command, returncode=3)
+        assert message.startswith("Done, with ")
+        assert message.endswith("Start the same command again: no answer is asked for twice.")
+        glossary_server.faults.clear()
+        run(*command)
+        assert set(glossary_server.ledger.charged().values()) == {1}
+
     def test_a_server_that_answers_nothing_fails_it(self, model, harbour):
         model.faults.add("refused_key")
         assert refused("harbour", returncode=1)
@@ -92,22 +105,26 @@ class TestLanguageModels:
         assert done.error_message
 
     @pytest.mark.parametrize(
-        ("loudly", "shown"),
+        ("loudly", "traced"),
         [([], False), (["-v", 0], False), (["-v", 3], True), (["--traceback"], True)],
         ids=["plain", "quiet", "loudest", "traceback"],
     )
-    def test_it_fails_with_a_sentence(self, model, harbour, loudly, shown):
-        """On the terminal; where it came from is in the log of the run all the same."""
+    def test_it_fails_with_a_sentence(self, model, harbour, loudly, traced):
+        """Said once, and last; where it came from is in the log of the run all the same."""
         model.faults.add("refused_key")
-        log = StringIO()
-        handler = logging.StreamHandler(log)
+        terminal = StringIO()
+        handler = logging.StreamHandler(terminal)
         logging.root.addHandler(handler)
         try:
-            refused("harbour", *loudly, returncode=1)
+            with pytest.raises(CommandError) as error:
+                run("harbour", *loudly, err=terminal)
         finally:
             logging.root.removeHandler(handler)
-        assert "Failed: " in log.getvalue()
-        assert ("Traceback" in log.getvalue()) == shown
+        sentence = Run.objects.get().error_message
+        assert str(error.value) == sentence
+        # Which Django writes below what is there already.
+        assert (sentence in terminal.getvalue()) == traced
+        assert ("Traceback" in terminal.getvalue()) == traced
         assert RunLog.objects.exclude(traceback="").exists()
 
     def test_ctrl_c_cancels_the_run_and_cleans_up(self, glossary_server, db, folder):

@@ -147,6 +147,14 @@ class TestAFolder:
         paths = project.documents.order_by("path").values_list("path", flat=True)
         assert list(paths) == sorted(TEXTS)
 
+    def test_two_files_of_one_name_do_not_meet(self, project, tmp_path):
+        for place in ("a", "b"):
+            (tmp_path / place).mkdir()
+            (tmp_path / place / "README.md").write_text(f"# {place}\n\nA berth is a place.\n")
+        run("harbour", "--doc-root", tmp_path, "--scope", "extract")
+        read = Run.objects.get().documents.order_by("path").values_list("path", flat=True)
+        assert list(read) == ["a/README.md", "b/README.md"]
+
     def test_one_that_has_documents_does_not(self, project, folder):
         make_document(project, "own.md", "# Own\n\nA crane is a machine that lifts cargo.\n")
         _out, err = run("harbour", "--doc-root", folder, "--scope", "extract")
@@ -243,6 +251,13 @@ class TestTheFile:
         ["harbour", "--llm-provider", "openai", "--base-url", "http://127.0.0.1:1/v1"],
         ["harbour", "--model", "small"],
         ["harbour", "--base-url", "ftp://somewhere", "--model", "small"],
+        *(
+            ["harbour", "--model", "small", "--base-url", address]
+            for address in (
+                *("http://", "http://[::1/v1", "http://host:99999/v1", "http://host:25/v1"),
+                *("http://me:secret@host/v1", "http://host/v1?api-key=secret", "host/v1"),
+            )
+        ),
         ["harbour", "--llm-provider", "builtin", "--model", "small"],
         ["harbour", "--follow", "--llm-provider", "builtin"],
     ],

@@ -30,6 +30,7 @@ class TestQueue:
         assert jobs_of(run).active().count() == 1
         line = run.log.last()
         assert line.message.startswith("The language model does not answer now. It is asked again")
+        assert "(503: The engine is currently overloaded" in line.message
         assert (line.level, line.step) == ("warning", "generate")
         processes.rescue()
         model.faults.clear()

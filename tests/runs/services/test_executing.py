@@ -1,7 +1,9 @@
 """From documents to a glossary: what each scope does, what is kept, and what is not asked twice."""
 
+import time
+
 import pytest
-from django.utils.translation import override
+from django.utils.translation import gettext, override
 
 from glossary_site.errors import Refusal
 from glossary_site.jobs.choices import State
@@ -14,6 +16,7 @@ from projects.services.documents import delete_documents
 from projects.services.terms import add_term, set_status
 from projects.terms.keys import key_of
 from runs.choices import Status, Step
+from runs.engine.terms import analysis
 from runs.models import DocumentTerms, Run, RunLog
 from runs.services import executing
 from runs.services.ending import cancel, jobs_of
@@ -87,6 +90,32 @@ class TestBuiltIn:
         assert key_of("berth") not in keys
         assert key_of("tide table") in keys
 
+    def test_of_the_terms_so_many_at_most_the_best_and_the_required(self, harbour):
+        run_to_end(harbour, "extract")
+        found = Term.objects.filter(project=harbour).in_glossary().order_by("-score", "key")
+        best, worst = list(found[:2]), found.last()
+        set_status(project=harbour, ids=[worst.pk], status=TermStatus.REQUIRED, actor=OPERATOR)
+        run = run_to_end(harbour, "from_terms", limit=2)
+        assert run.status == Status.COMPLETED
+        assert list(run.refined.order_by("order").values_list("key", flat=True)) == [
+            *(term.key for term in best),
+            worst.key,
+        ]
+
+    def test_the_rest_of_a_run_with_a_limit(self, harbour, monkeypatch):
+        """What is left of it has nothing to do with the limit."""
+
+        def fails(work):
+            raise RuntimeError
+
+        monkeypatch.setitem(executing.STEPS, Step.REVIEW, fails)
+        stopped = run_to_end(harbour, limit=2)
+        assert stopped.status == Status.FAILED
+        monkeypatch.undo()
+        rest = work_on(resume(stopped, actor=OPERATOR))
+        assert (rest.scope, rest.status) == ("provisional_to_refined", Status.COMPLETED)
+        assert rest.refined.count() == stopped.provisional.count()
+
     def test_the_steps_one_by_one(self, harbour):
         for scope in ("extract", "generate", "review", "refine"):
             run = run_to_end(harbour, scope)
@@ -114,6 +143,25 @@ class TestBuiltIn:
         work_on(run)
         assert (1, 2) in told
         assert (2, 2) in told
+
+    def test_a_book_is_not_read_to_its_end_for_a_run_that_was_stopped(self, project, monkeypatch):
+        paragraphs = 500
+        make_document(project, "book.md", "\n\n".join(["A berth is a place."] * paragraphs))
+        run = start_run(project, "extract")
+        seen = []
+        real = analysis.pairs_in
+
+        def slowly(block):
+            seen.append(block)
+            if len(seen) == 10:
+                cancel(run, actor=OPERATOR)
+            # The pulse needs a moment to notice.
+            time.sleep(0.02)
+            return real(block)
+
+        monkeypatch.setattr(analysis, "pairs_in", slowly)
+        work_on(run)
+        assert 10 <= len(seen) < paragraphs // 2
 
     def test_a_human_choice_survives_the_next_extraction(self, harbour):
         run_to_end(harbour, "extract")
@@ -192,6 +240,29 @@ class TestModel:
         assert generated
         assert len(model.requests) - asked <= failed.count() + 4
 
+    def test_one_that_could_not_be_classified_is_told_as_such(self, harbour, model):
+        model.faults.add("bad_request")
+        run = run_to_end(harbour, "extract")
+        said = run.log.filter(level="warning", step="extract")
+        assert {line.current_term for line in said} == set(
+            run.failures.values_list("term", flat=True)
+        )
+        assert all("(400: " in line.message for line in said)
+
+    def test_what_goes_wrong_is_said_in_the_language_of_the_project(self, harbour, model):
+        """Also by the thread that makes the calls, which has none of its own."""
+        harbour.language = "ja"
+        harbour.save()
+        model.faults.add("refused_key")
+        run = run_to_end(harbour)
+        with override("ja"):
+            expected = gettext("The server refuses the request (%(reason)s).").partition("%")[0]
+        assert not expected.isascii()
+        assert expected in run.error_message
+        said = run.log.exclude(current_term="").filter(level="warning")
+        assert said
+        assert all(expected in line.message for line in said)
+
     def test_a_server_that_is_wrong_for_everybody_fails_the_run(self, harbour, model):
         run_to_end(harbour, "extract")
         model.faults.add("refused_key")
@@ -199,6 +270,15 @@ class TestModel:
         assert run.status == Status.FAILED
         assert run.error_message.startswith("The language model answered nothing:")
         assert "Traceback" in run.log.get(level="error").traceback
+
+    def test_a_run_fails_of_what_went_wrong_in_its_step(self, harbour, model):
+        """And not of what went wrong before, which was not the end of it."""
+        model.faults.add("bad_request", match="candidates")
+        model.faults.add("refused_key", match="Term 1: ")
+        run = run_to_end(harbour)
+        assert run.failures.filter(step="extract").exists()
+        assert run.status == Status.FAILED
+        assert "(401: " in run.error_message
 
     def test_the_provider_of_a_command_is_not_exchanged_for_another(self, harbour, model):
         """The command was killed, and a worker takes the run up."""
@@ -221,6 +301,11 @@ class TestModel:
         assert not jobs_of(run).active().exists()
         process = LLMProcess.objects.active().get()
         assert process.then_kind == "runs.advance"
+        line = run.log.last()
+        assert (line.step, line.message) == (
+            "generate",
+            "The questions are put in a batch. The answers may take hours.",
+        )
 
     def test_stopping_withdraws_the_questions(self, harbour, model, settings):
         run_to_end(harbour, "extract")
@@ -252,20 +337,6 @@ class TestEnds:
         assert "secret" not in run.error_message
         assert "sk-123" not in run.error_message
         assert "secret.py" in run.log.get(level="error").traceback
-
-    def test_a_folder_where_the_project_has_no_documents(self, project, tmp_path):
-        (tmp_path / "a").mkdir()
-        (tmp_path / "b").mkdir()
-        for folder in ("a", "b"):
-            (tmp_path / folder / "README.md").write_text(f"# {folder}\n\nA berth is a place.\n")
-        run = run_to_end(project, "extract", doc_root=str(tmp_path))
-        assert run.status == Status.COMPLETED
-        assert list(run.documents.values_list("path", flat=True)) == ["a/README.md", "b/README.md"]
-
-    def test_the_database_comes_first(self, harbour, tmp_path):
-        (tmp_path / "other.md").write_text("# Other\n")
-        run = run_to_end(harbour, "extract", doc_root=str(tmp_path))
-        assert "other.md" not in run.documents.values_list("path", flat=True)
 
     def test_publishing(self, harbour):
         run = run_to_end(harbour)

@@ -68,6 +68,11 @@ class TestStarting:
         assert refusal_of(start_run, harbour, scope).code == code
         assert not Run.objects.exists()
 
+    @pytest.mark.parametrize("scope", ["provisional_to_refined", "review", "refine"])
+    def test_a_limit_where_nothing_is_taken_by_its_rank(self, harbour, scope):
+        refused = refusal_of(start_run, harbour, scope, limit=3)
+        assert (refused.code, refused.status) == ("limit_without_terms", 400)
+
     def test_without_documents(self, project):
         assert refusal_of(start_run, project).code == "no_documents"
 
