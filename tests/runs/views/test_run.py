@@ -64,7 +64,7 @@ class TestRun:
     def test_what_is_in_another_language_than_the_page_says_so(self, reading, tide_project):
         run = make_run(tide_project)
         add_term(run, "憩流", language="ja")
-        add_entries(run, {"憩流": "潮が止まるとき。"}, language="ja")
+        add_entries(run, {"憩流": "潮が止まるとき。", "BESS": "A store."}, language="ja")
         add_issue(run, "憩流", description="Too short.")
         add_lines(run, "Begun.")
         for tab, piece in {
@@ -75,6 +75,9 @@ class TestRun:
         }.items():
             page = reading.get(run.get_absolute_url(), {"tab": tab}, headers=JAPANESE)
             assert piece in page.text, tab
+        # A definition has a language of its own.
+        page = reading.get(run.get_absolute_url(), {"tab": "refined"}, headers=JAPANESE)
+        assert '<p class="definition" lang="en">A store.' in page.text
 
     def test_tables_are_searched_and_paged(self, reading, tide_project):
         run = make_run(tide_project)
