@@ -31,13 +31,17 @@ FORM = "chosen"
 BY_HAND = (TermStatus.CANDIDATE, TermStatus.REQUIRED, TermStatus.EXCLUDED)
 
 
-def change_status(request: HttpRequest, project: Project, ids: Sequence[int], wish: str) -> None:
+def change_status(
+    request: HttpRequest, project: Project, ids: Sequence[int], wish: str, *, reason: str = ""
+) -> None:
     """Set the status of these terms, and say so with a way back."""
     if wish not in BY_HAND:
         messages.error(request, _("There is no such list."))
         return
     status = TermStatus(wish)
-    formers = change(project=project, ids=ids, field=STATUS, to=status, actor=request.user)
+    formers = change(
+        project=project, ids=ids, field=STATUS, to=status, actor=request.user, reason=reason
+    )
     if count := _count(request, formers):
         first = project.terms.filter(pk=formers[0].ids[0]).values_list("text", flat=True).first()
         said = _said(status, count, first or "")

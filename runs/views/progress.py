@@ -3,8 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from glossary_site.llm.choices import ProviderKind
+from glossary_site.llm.models import LLMProcess
 from runs.choices import Status, Step
 from runs.models import Run, RunStep
+from runs.services.ending import asked_by
 from runs.services.estimates import seconds_of
 
 # A rate measured on less than this says nothing about the rest.
@@ -42,6 +45,19 @@ class Progress:
     def place(self) -> int:
         """The number of the present step, for “step 2 of 5”."""
         return next((n for n, step in enumerate(self.steps, 1) if step.state == "now"), 1)
+
+
+def count_what_is_asked(run: Run) -> None:
+    """A step is counted at its end. Whoever watches, or has just stopped it, wants to know what it
+    takes before that; the row itself stays as it is."""
+    number = asked_by(run)
+    asked = LLMProcess.objects.exclude(provider_kind=ProviderKind.BUILTIN).filter(pk=number).first()
+    if asked is not None:
+        run.requests += asked.completed
+        run.served += asked.served
+        run.input_tokens += asked.input_tokens
+        run.output_tokens += asked.output_tokens
+        run.cost_nano += asked.cost_nano
 
 
 def progress_of(run: Run, now: datetime) -> Progress:

@@ -23,7 +23,7 @@ from runs.services.comparing import preview
 from runs.services.publishing import defined, entries_of
 from runs.views.finding import run_of
 from runs.views.log import log_context
-from runs.views.progress import progress_of
+from runs.views.progress import count_what_is_asked, progress_of
 from runs.views.tables import DOCUMENTS, ISSUES, PROVISIONAL, REFINED, TABLES, TERMS
 
 LOG = "log"
@@ -57,6 +57,7 @@ def run_page(request: HttpRequest, project_id: int, run_id: int) -> HttpResponse
         "page_shortcuts": "runs/_shortcuts.html",
     }
     if part != "results":
+        count_what_is_asked(run)
         context |= _head(run, counts)
     if part != "run-head":
         context |= _results(request, project, run, current)

@@ -32,7 +32,13 @@ class Former:
 
 @transaction.atomic
 def change(
-    *, project: Project, ids: Iterable[int], field: str, to: str, actor: Actor
+    *,
+    project: Project,
+    ids: Iterable[int],
+    field: str,
+    to: str,
+    actor: Actor,
+    reason: str = "",
 ) -> list[Former]:
     """Set the status or the category; what `restore` needs to take that back."""
     lock_project(project)
@@ -43,7 +49,7 @@ def change(
         alike.setdefault((term.status, term.reason, term.category, *said), []).append(term.pk)
     changed = [pk for keys in alike.values() for pk in keys]
     if field == STATUS:
-        set_status(project=project, ids=changed, status=to, actor=actor)
+        set_status(project=project, ids=changed, status=to, actor=actor, reason=reason)
     else:
         set_category(project=project, ids=changed, category=to, actor=actor)
     return [Former(*state, ids=tuple(keys)) for state, keys in alike.items()]

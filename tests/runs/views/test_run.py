@@ -1,13 +1,18 @@
 """The page of a run, and what people do there."""
 
+from uuid import uuid4
+
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
+from glossary_site.llm.models import LLMProcess
 from projects.models import GlossaryEntry
 from runs.choices import Status
 from runs.models import ProvisionalEntry, Run
 from runs.templatetags.run_state import cost
 from tests import factories
+from tests.projects.terms.visiting import undo_token
 from tests.runs.made import (
     add_entries,
     add_failure,
@@ -134,6 +139,51 @@ class TestRun:
         assert f'href="{diff}?from=1&amp;to=2"' in page
         assert "deleted since" in page
 
+    @pytest.mark.parametrize(("kind", "requests"), [("openai", "Requests 7 (2 answered"), ("", "")])
+    def test_what_a_step_takes_is_counted_while_it_goes_on(
+        self, reading, tide_project, kind, requests
+    ):
+        run = make_run(tide_project, status=Status.RUNNING, done=2, requests=3 if kind else 0)
+        asked = LLMProcess.objects.create(
+            id=uuid4(),
+            scope=tide_project.stream,
+            strategy="sync",
+            provider_kind=kind or "builtin",
+            total=9,
+            completed=4,
+            served=2,
+            input_tokens=1200,
+            output_tokens=30,
+            cost_nano=5 * 10**7,
+            month=timezone.now().date(),
+            progress_at=timezone.now(),
+        )
+        run.steps.filter(step="generate").update(process_id=asked.pk)
+        text = words_of(run_page(reading, run).text)
+        assert requests in text
+        assert ("1,200 in, 30 out Cost 0.05" in text) == bool(kind)
+        if not kind:
+            assert "Requests" not in text
+        # Counted at the end of the step, it is not counted twice.
+        run.steps.filter(step="generate").update(finished_at=timezone.now())
+        assert "Requests 7" not in words_of(run_page(reading, run).text)
+
+    def test_a_run_that_was_stopped_says_how_far_it_came(self, editing, tide_project):
+        run = make_run(
+            tide_project,
+            status=Status.CANCELLED,
+            done=2,
+            current_step="generate",
+            progress_current=91,
+            progress_total=143,
+        )
+        add_entries(run, {"Ebb": "Out."})
+        page = run_page(editing, run).text
+        assert "Write definitions 91 of 143 Review not done" in words_of(page)
+        # To go on is what people come for, rather than to publish the half of it.
+        assert 'class="button button-primary" id="run-resume"' in page
+        assert 'class="button" id="run-publish"' in page
+
     def test_the_head_and_the_table_are_asked_for_alone(self, reading, tide_project):
         run = make_run(tide_project, status=Status.RUNNING, done=1)
         add_lines(run, "Begun.")
@@ -195,7 +245,7 @@ class TestDeeds:
         page = self.post(editing, "run-cancel", tide_project.pk, run.pk)
         run.refresh_from_db()
         assert run.status == Status.CANCELLED
-        assert "What it has made is kept." in page.text
+        assert "The run was stopped. What it had made until then is below." in page.text
         again = self.post(editing, "run-cancel", tide_project.pk, run.pk)
         assert "This run has ended already" in again.text
 
@@ -211,13 +261,17 @@ class TestDeeds:
     def test_a_term_is_left_out_as_the_review_says(self, editing, reading, tide_project):
         run = make_run(tide_project)
         issue = add_issue(run, "Ebb", exclude=True, description="Everybody knows it.")
+        before = tide_project.terms.get().chosen
         assert "Exclude the term" in run_page(editing, run, tab="issues").text
         assert "should be left out" in run_page(reading, run, tab="issues").text
         page = self.post(editing, "run-exclude", tide_project.pk, run.pk, issue=issue.pk)
-        assert "“Ebb” is excluded from the next run on." in page.text
+        assert "“Ebb” is excluded." in page.text
         term = tide_project.terms.get()
         assert (term.status, term.reason) == ("excluded", "Everybody knows it.")
         assert "Exclude the term" not in run_page(editing, run, tab="issues").text
+        self.post(editing, "run-exclude", tide_project.pk, run.pk, undo=undo_token(page.text))
+        term.refresh_from_db()
+        assert (term.status, term.reason, term.chosen) == ("candidate", "", before)
         gone = self.post(editing, "run-exclude", tide_project.pk, run.pk, issue="x")
         assert "not among the project’s terms any more" in gone.text
 
