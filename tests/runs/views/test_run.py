@@ -258,6 +258,17 @@ class TestDeeds:
         following = Run.objects.latest("pk")
         assert (following.base, following.options) == (run, {"only": ["keel"]})
 
+    def test_a_run_with_failures_does_not_end_as_if_there_were_none(self, reading, tide_project):
+        run = make_run(tide_project)
+        assert "The run is complete." in run_page(reading, run, tab="log").text
+        add_failure(run, "Keel")
+        page = run_page(reading, run, tab="log").text
+        assert "The run is complete, with 1 failure." in page
+        there = f'href="{run.get_absolute_url()}?tab=failures">'
+        assert f"{there}See what failed" in page
+        listed = reading.get(reverse("project-runs", args=[tide_project.pk])).text
+        assert f"{there}1</a>" in listed
+
     def test_a_term_is_left_out_as_the_review_says(self, editing, reading, tide_project):
         run = make_run(tide_project)
         issue = add_issue(run, "Ebb", exclude=True, description="Everybody knows it.")
