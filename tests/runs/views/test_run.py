@@ -1,5 +1,6 @@
 """The page of a run, and what people do there."""
 
+import re
 from uuid import uuid4
 
 import pytest
@@ -9,7 +10,7 @@ from django.utils import timezone
 from glossary_site.llm.models import LLMProcess
 from projects.models import GlossaryEntry
 from runs.choices import Status
-from runs.models import ProvisionalEntry, Run
+from runs.models import ProvisionalEntry, RefinedEntry, Run
 from runs.templatetags.run_state import cost
 from tests import factories
 from tests.projects.terms.visiting import undo_token
@@ -257,6 +258,32 @@ class TestDeeds:
         self.post(editing, "run-retry", tide_project.pk, run.pk)
         following = Run.objects.latest("pk")
         assert (following.base, following.options) == (run, {"only": ["keel"]})
+
+    def test_it_is_compared_with_what_is_published_or_came_before(self, reading, tide_project):
+        def compared(run) -> list[str]:
+            return re.findall(r"older=(\d+)&amp;newer=(\d+)", run_page(reading, run).text)
+
+        first, without_entries, second, third = (make_run(tide_project) for _ in range(4))
+        for run in (first, second, third):
+            for step in (ProvisionalEntry, RefinedEntry):
+                step.objects.create(**entry_fields(run, "Ebb", "Out."))
+        assert compared(first) == []
+        assert compared(third) == [(str(second.pk), str(third.pk))]
+        Run.objects.filter(pk=first.pk).update(published_at=timezone.now())
+        assert compared(third) == [(str(first.pk), str(third.pk))]
+        Run.objects.filter(pk=third.pk).update(published_at=timezone.now())
+        assert compared(third) == [(str(first.pk), str(third.pk))]
+        assert compared(without_entries) == []
+
+    def test_entries_that_the_review_changed_are_marked(self, reading, tide_project):
+        """Most are as they were first written: that needs no mark."""
+        run = make_run(tide_project)
+        add_entries(run, {"Ebb": "Out.", "Quay": "A wall."})
+        run.refined.update(copied=True)
+        assert "revised" not in run_page(reading, run).text
+        run.refined.filter(term="Quay").update(copied=False)
+        assert run_page(reading, run).text.count("revised after the review") == 1
+        assert "revised" not in run_page(reading, run, tab="provisional").text
 
     def test_a_run_with_failures_does_not_end_as_if_there_were_none(self, reading, tide_project):
         run = make_run(tide_project)
