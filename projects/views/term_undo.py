@@ -119,7 +119,7 @@ def take_back(request: HttpRequest, project: Project, token: str) -> None:
         count = undo_group(project=project, number=number, ids=ids, actor=request.user)
     else:
         changed_to, *states = before
-        formers = [Former(*state, ids=tuple(ids)) for *state, ids in states]
+        formers = [Former(*state) for state in states]
         count = restore(
             project=project, formers=formers, field=done, changed_to=changed_to, actor=request.user
         )

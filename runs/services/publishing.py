@@ -39,11 +39,13 @@ def defined(entries: QuerySet[Any]) -> QuerySet[Any]:
 def taken_back(runs: Iterable[Run]) -> frozenset[int]:
     """The numbers of those of these runs whose publication somebody has taken back, on whatever
     page: nothing of it is left."""
-    ids = [run.pk for run in runs if run.published_at]
+    ids = {run.pk for run in runs if run.published_at}
+    if not ids:
+        return frozenset()
     standing = Q(undone_by=None) | Q(undone_by__undone_by__isnull=False)
     revisions = EntryRevision.objects.filter(run_id__in=ids, change=Change.PUBLISHED)
     counts = revisions.order_by().values("run_id").annotate(left=Count("pk", filter=standing))
-    return frozenset(counts.filter(left=0).values_list("run_id", flat=True)) if ids else frozenset()
+    return frozenset(ids.intersection(counts.filter(left=0).values_list("run_id", flat=True)))
 
 
 @transaction.atomic

@@ -51,8 +51,8 @@ def count_what_is_asked(run: Run) -> None:
     """A step is counted at its end. Whoever watches, or has just stopped it, wants to know what it
     takes before that; the row itself stays as it is."""
     number = asked_by(run)
-    asked = LLMProcess.objects.exclude(provider_kind=ProviderKind.BUILTIN).filter(pk=number).first()
-    if asked is not None:
+    asked = LLMProcess.objects.filter(pk=number).first() if number else None
+    if asked is not None and asked.provider_kind != ProviderKind.BUILTIN:
         run.requests += asked.completed
         run.served += asked.served
         run.input_tokens += asked.input_tokens
