@@ -1,6 +1,7 @@
 """The page of a run, and what people do there."""
 
 import re
+from datetime import timedelta
 from uuid import uuid4
 
 import pytest
@@ -168,6 +169,42 @@ class TestRun:
         # Counted at the end of the step, it is not counted twice.
         run.steps.filter(step="generate").update(finished_at=timezone.now())
         assert "Requests 7" not in words_of(run_page(reading, run).text)
+
+    @pytest.mark.parametrize(
+        ("seconds", "strategy", "kind", "told"),
+        [
+            (40, "sync", "openai", True),
+            (10, "sync", "openai", False),
+            (40, "batch", "openai", False),
+            (40, "sync", "builtin", False),
+        ],
+    )
+    def test_a_model_that_does_not_answer_is_told_of(
+        self, reading, tide_project, seconds, strategy, kind, told
+    ):
+        since = timezone.now() - timedelta(seconds=seconds)
+        run = make_run(
+            tide_project,
+            status=Status.RUNNING,
+            done=2,
+            progress_at=since,
+            progress_current=5,
+            progress_total=10,
+        )
+        asked = LLMProcess.objects.create(
+            id=uuid4(),
+            scope=tide_project.stream,
+            strategy=strategy,
+            provider_kind=kind,
+            month=since.date(),
+            progress_at=since,
+        )
+        run.steps.filter(step="generate").update(process_id=asked.pk)
+        overview = reading.get(reverse("project", args=[tide_project.pk]))
+        for page in (run_page(reading, run).text, overview.text):
+            assert ("No answer for a while" in page) == told
+            # Nobody knows then how long it takes.
+            assert ("left in this step" in page) == (not told)
 
     def test_a_run_that_was_stopped_says_how_far_it_came(self, editing, tide_project):
         run = make_run(
