@@ -35,6 +35,10 @@ def test_an_example_is_introduced_in_its_own_language() -> None:
     assert found.definition == "Used in: “Somebody started the BESS by hand today.”"
     found = entry(a_term("BESS", language="en"), "昨日のBESSは長く止まっていた。\n")
     assert found.definition == "用例：「昨日のBESSは長く止まっていた。」"
+    found = entry(
+        "Grandfathers", "D1 and D2, 300 kW each, are known as the Grandfathers (じいさん).\n"
+    )
+    assert found.definition.startswith("Used in: “D1 and D2")
     # Nothing to tell by: as the term.
     found = entry(a_term("電圧", language="ja"), "| 名称 | 区分 |\n|---|---|\n| 電圧 | 高圧 |\n")
     assert found.definition.startswith("用例：「")
