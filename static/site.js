@@ -169,7 +169,9 @@
       document.querySelector(`[data-chosen-bar]:not([hidden]) ${named}`) ??
       row?.querySelector(named) ??
       document.querySelector(`${named}:not([data-rows] *, [data-chosen-bar] *)`);
-    control?.click();
+    // A list to choose from takes the focus: the choice is the next key.
+    if (control?.matches("select")) control.focus({ focusVisible: true });
+    else control?.click();
     return Boolean(control);
   }
 

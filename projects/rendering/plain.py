@@ -1,12 +1,17 @@
 """Markdown as plain words, for lists and quotes: quick, and good enough for a line."""
 
 import re
+from collections.abc import Callable
+from html import unescape
 
 from projects.headings import split_anchor
 
 # What Markdown puts in front of a line and around words, which says nothing in a list.
 _FRONT = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s+)?")
-_CODE = re.compile(r"(`+)(.+?)\1")
+_CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
+# Two signs that no text has, around the number of what is set aside.
+_ASIDE = re.compile("\ue0f0([0-9]+)\ue0f1")
+# A line may have only one end of them.
 _AROUND = re.compile(r"\*\*|__|`+|~~")
 _EMPHASIS = re.compile(
     r"(?<!\\)\*(?=[^\s*])([^*\n]*[^\s*\\])\*"
@@ -14,7 +19,15 @@ _EMPHASIS = re.compile(
 )
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CELLS = re.compile(r"^\s*\|\s*|\s*\|\s*$")
-_LINK = re.compile(r"!?\[([^\]\n]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
+_LINK = re.compile(
+    r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]"
+    r"(?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])"
+)
+# What is said instead of a picture is all that a line can show of it.
+_PICTURE = re.compile(r"!(?=\[[^\]\n]*\][(\[])")
+_BARE_LINK = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
+_BREAK = re.compile(r"<br\s*/?>", re.I)
+_TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 _SPACE = re.compile(r"\s+")
 
 
@@ -22,20 +35,34 @@ def plain(line: str) -> str:
     """A line without the signs that only mean something to Markdown."""
     if line.startswith("#"):
         line, _anchor = split_anchor(line)
-    words = _LINK.sub(r"\1", _FRONT.sub("", _CELLS.sub("", line)))
-    # What is code is as it is written: `*args` is no emphasis.
-    last, shown = 0, []
-    for code in _CODE.finditer(words):
-        shown += [_without_signs(words[last : code.start()]), code[2]]
-        last = code.end()
-    return _SPACE.sub(" ", "".join([*shown, _without_signs(words[last:])])).strip()
-
-
-def _without_signs(words: str) -> str:
-    words = _EMPHASIS.sub(lambda found: found[1] or found[2], _AROUND.sub("", words))
-    return _ESCAPED.sub(r"\1", words)
+    words = outside_code(_FRONT.sub("", _CELLS.sub("", line)), _without_signs)
+    return _SPACE.sub(" ", words).strip()
 
 
 def plain_quote(quote: str) -> str:
     """A quote as a reader of its document sees it, line by line."""
     return "\n".join(map(plain, quote.splitlines()))
+
+
+def outside_code(text: str, change: Callable[[str], str]) -> str:
+    """What is code is as it is written: `*args` is no emphasis, `<tag>` no tag."""
+    text = _ASIDE.sub("", text)
+    codes = {str(number): code for number, (_mark, code) in enumerate(_CODE.findall(text))}
+    numbers = iter(codes)
+    changed = change(_CODE.sub(lambda _code: f"\ue0f0{next(numbers)}\ue0f1", text))
+    # A text may have spelled the two signs as entities.
+    return _ASIDE.sub(lambda aside: codes.get(aside[1], ""), changed)
+
+
+def without_links(text: str) -> str:
+    """The words of links, and what stands between tags."""
+    return _TAG.sub("", _BREAK.sub("\n", _BARE_LINK.sub(r"\1", _LINK.sub(r"\1", text))))
+
+
+def without_escapes(text: str) -> str:
+    return unescape(_ESCAPED.sub(r"\1", text))
+
+
+def _without_signs(words: str) -> str:
+    words = _AROUND.sub("", without_links(_PICTURE.sub("", words)))
+    return without_escapes(_EMPHASIS.sub(lambda found: found[1] or found[2], words))

@@ -5,6 +5,9 @@ from dataclasses import dataclass
 from projects.rendering.diff import ADDED, MAX_WORDS_OF_LINE, REMOVED, SAME, WORD
 from projects.rendering.sequence import common
 
+# Of the shorter text: what is only added to is never written anew.
+LEAST_KEPT = 0.4
+
 
 @dataclass(frozen=True)
 class Span:
@@ -28,7 +31,15 @@ def word_diff(old: str, new: str) -> list[Span]:
             (SAME, "".join(a[low_a:high_a])),
         ]
         i, j = high_a, high_b
+    kept = sum(_letters(text) for kind, text in found if kind == SAME)
+    if kept < LEAST_KEPT * min(_letters(old), _letters(new)):
+        # Written anew: a few small words in common only tear both texts apart.
+        return _spans([(REMOVED, old), (ADDED, new)])
     return _spans(found)
+
+
+def _letters(text: str) -> int:
+    return sum(map(str.isalnum, text))
 
 
 def _spans(found: list[tuple[str, str]]) -> list[Span]:

@@ -1,5 +1,5 @@
-"""Putting terms into another list, or together; the message that says so has a button that takes it
-back."""
+"""Putting terms into another list, together, or into a category; the message that says so has a
+button that takes it back."""
 
 from collections.abc import Sequence
 from dataclasses import astuple
@@ -14,14 +14,14 @@ from django.utils.translation import ngettext
 
 from glossary_site.errors import Refusal
 from glossary_site.templatetags.site import icon
+from projects.categories import categories_of
 from projects.choices import LEFT_OUT, TermStatus
 from projects.models import Project
 from projects.services.synonyms import make_group, undo_group
-from projects.services.terms import set_status
-from projects.services.terms.restoring import Former, former_states, restore_status
+from projects.services.terms.restoring import CATEGORY, STATUS, Former, change, restore
 
-SALT = "terms.undo"
-# What was done, where it was no change of status.
+SALT = "terms.way-back"
+# What was done, where no field was changed.
 GROUP = "group"
 # A page that was left open over night still can; after that, the lists have moved on.
 SECONDS = 24 * 3600
@@ -31,20 +31,41 @@ FORM = "chosen"
 BY_HAND = (TermStatus.CANDIDATE, TermStatus.REQUIRED, TermStatus.EXCLUDED)
 
 
-def change_status(request: HttpRequest, project: Project, ids: Sequence[int], wish: str) -> None:
+def change_status(
+    request: HttpRequest, project: Project, ids: Sequence[int], wish: str, *, reason: str = ""
+) -> None:
     """Set the status of these terms, and say so with a way back."""
     if wish not in BY_HAND:
         messages.error(request, _("There is no such list."))
         return
     status = TermStatus(wish)
-    formers = former_states(project=project, ids=ids, status=status)
-    count = set_status(project=project, ids=ids, status=status, actor=request.user)
-    if not count:
-        messages.info(request, _("Nothing was changed: that is how it was."))
+    formers = change(
+        project=project, ids=ids, field=STATUS, to=status, actor=request.user, reason=reason
+    )
+    if count := _count(request, formers):
+        first = project.terms.filter(pk=formers[0].ids[0]).values_list("text", flat=True).first()
+        said = _said(status, count, first or "")
+        _say_with_a_way_back(request, said, [STATUS, status, *map(astuple, formers)])
+
+
+def change_category(
+    request: HttpRequest, project: Project, ids: Sequence[int], category: str
+) -> None:
+    try:
+        formers = change(project=project, ids=ids, field=CATEGORY, to=category, actor=request.user)
+    except Refusal as refusal:
+        messages.error(request, str(refusal))
         return
-    first = project.terms.filter(pk=formers[0].ids[0]).values_list("text", flat=True).first()
-    said = _said(status, count, first or "")
-    _say_with_a_way_back(request, said, [status, *map(astuple, formers)])
+    if count := _count(request, formers):
+        said = _said_of_category(count, category and _label(project, category))
+        _say_with_a_way_back(request, said, [CATEGORY, category, *map(astuple, formers)])
+
+
+def _count(request: HttpRequest, formers: Sequence[Former]) -> int:
+    """How many terms were changed; says so where that is none."""
+    if not formers:
+        messages.info(request, _("Nothing was changed: that is how it was."))
+    return sum(len(former.ids) for former in formers)
 
 
 def make_synonyms(request: HttpRequest, project: Project, ids: Sequence[int]) -> None:
@@ -97,11 +118,10 @@ def take_back(request: HttpRequest, project: Project, token: str) -> None:
         number, ids = before
         count = undo_group(project=project, number=number, ids=ids, actor=request.user)
     else:
-        formers = [
-            Former(status, reason, chosen, tuple(ids)) for status, reason, chosen, ids in before
-        ]
-        count = restore_status(
-            project=project, formers=formers, changed_to=done, actor=request.user
+        changed_to, *states = before
+        formers = [Former(*state) for state in states]
+        count = restore(
+            project=project, formers=formers, field=done, changed_to=changed_to, actor=request.user
         )
     if not count:
         messages.info(request, _("There is nothing left to undo: it was changed again since."))
@@ -123,3 +143,19 @@ def _said(status: TermStatus, n: int, term: str) -> str:
         TermStatus.REQUIRED: _("%(n)d terms are required."),
     }
     return many.get(status, _("%(n)d terms are candidates again.")) % {"n": n}
+
+
+def _said_of_category(n: int, name: str) -> str:
+    if not name:
+        words = ngettext("%(n)d term has no category.", "%(n)d terms have no category.", n)
+        return words % {"n": n}
+    words = ngettext(
+        "%(n)d term has the category “%(name)s”.",
+        "%(n)d terms have the category “%(name)s”.",
+        n,
+    )
+    return words % {"n": n, "name": name}
+
+
+def _label(project: Project, key: str) -> str:
+    return next(str(each.label) for each in categories_of(project) if each.key == key)

@@ -8,7 +8,7 @@ from django.db.models import Count, Prefetch, Q
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import redirect, render
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, ngettext
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_http_methods, require_safe
 
 from glossary_site.errors import Refusal
@@ -21,9 +21,9 @@ from projects.choices import IN_GLOSSARY, LEFT_OUT, Category, TermStatus
 from projects.forms_terms import NewTermForm
 from projects.models import Project, Term
 from projects.querysets import TermQuerySet
-from projects.services.terms import add_term, set_category
+from projects.services.terms import add_term
 from projects.views.pages import project_context
-from projects.views.term_undo import change_status, make_synonyms, take_back
+from projects.views.term_undo import change_category, change_status, make_synonyms, take_back
 
 COLUMNS = [
     Column("term", gettext_lazy("Term"), order_by="reading"),
@@ -170,7 +170,7 @@ def _act(request: HttpRequest, project: Project) -> None:
     elif "group" in sent:
         make_synonyms(request, project, ids)
     elif "recategorise" in sent:
-        _categorise(request, project, ids, sent.get("to_category", ""))
+        change_category(request, project, ids, sent.get("to_category", ""))
     else:
         change_status(request, project, ids, sent.get("status", ""))
 
@@ -180,22 +180,6 @@ def _chosen(request: HttpRequest, project: Project) -> list[int]:
         return list(shown_terms(request, project).order_by("pk").values_list("pk", flat=True))
     numbers = map(number_in, request.POST.getlist("ids"))
     return [number for number in numbers if number is not None]
-
-
-def _categorise(request: HttpRequest, project: Project, ids: list[int], category: str) -> None:
-    try:
-        count = set_category(project=project, ids=ids, category=category, actor=request.user)
-    except Refusal as refusal:
-        messages.error(request, str(refusal))
-        return
-    labels = {each.key: each.label for each in categories_of(project)}
-    name = labels.get(category, _("No category"))
-    words = ngettext(
-        "%(n)d term has the category “%(name)s”.",
-        "%(n)d terms have the category “%(name)s”.",
-        count,
-    )
-    messages.success(request, words % {"n": count, "name": name})
 
 
 # ---- Adding, and suggestions --------------------------------------------------------------------

@@ -17,6 +17,7 @@ from indexing.embedders.wordllama import wordllama
 from runs.engine.definitions import define
 from runs.engine.reviewing import improve, review
 from runs.pipeline.data import Context, Entry, Evidence, Issue, Json, Term
+from runs.pipeline.plan import language_in
 
 # What `GLOSSARY_EMBEDDER` says where vectors are switched off.
 NO_VECTORS = "none"
@@ -42,7 +43,7 @@ def define_terms(request: Request) -> Json:
     for number, given in enumerate(request.inputs["terms"], 1):
         term = _term(given["term"])
         contexts = [_context(each) for each in given["contexts"]]
-        entry = define(term, contexts, known=given["known"])
+        entry = define(term, contexts, known=given["known"], language=language_in(request.key))
         related = (*entry.related, *given["related"])
         entries.append(_answer(number, entry, contexts, related=related))
     return {"entries": entries}

@@ -16,7 +16,6 @@ from django.utils.translation import ngettext
 from glossary_site.llm.services.budgets import money
 from glossary_site.llm.tokens import cost_of_nano
 from glossary_site.templatetags.site import badge
-from projects.languages import language_of
 from projects.rendering.plain import plain_quote
 from runs.choices import IssueKind, Status
 from runs.models import Run, RunStep
@@ -95,13 +94,6 @@ def sureness(share: float) -> str:
 @register.filter
 def at(values: Mapping[str, Any], key: str) -> Any:
     return values.get(key, key)
-
-
-@register.filter
-def in_its_language(text: str) -> SafeString:
-    """The attribute that has a browser draw and pronounce it rightly on a page of the other one."""
-    language = language_of(text)
-    return format_html(' lang="{}"', language) if language else SafeString()
 
 
 @register.simple_tag

@@ -14,7 +14,7 @@ from glossary_site.numbers import number_in
 from projects.access import Action, project_for
 from projects.choices import TermStatus
 from projects.services.glossary import Published, undo_batch
-from projects.services.terms import set_status
+from projects.views.term_undo import change_status, take_back
 from runs.models import Run
 from runs.services import ending, failures, publishing, starting
 from runs.views.finding import run_of
@@ -48,8 +48,7 @@ def cancel_run(request: HttpRequest, project_id: int, run_id: int) -> HttpRespon
         ending.cancel(run, actor=request.user)
     except Refusal as refusal:
         messages.info(request, str(refusal))
-    else:
-        messages.success(request, _("The run is stopped. What it has made is kept."))
+    # Its page says the rest.
     return redirect(run)
 
 
@@ -78,25 +77,22 @@ def _go_on(
 
 @require_POST
 def exclude(request: HttpRequest, project_id: int, run_id: int) -> HttpResponse:
-    """Follow the review’s advice to leave a term out; what it said is kept as the reason."""
+    """Follow the review’s advice to leave a term out; what it said is kept as the reason. Or take
+    that back."""
     project = project_for(request.user, project_id, Action.EDIT)
     run = run_of(project, run_id)
+    back = redirect(f"{run.get_absolute_url()}?tab=issues")
+    if token := request.POST.get("undo"):
+        take_back(request, project, token)
+        return back
     issue = run.issues.filter(pk=number_in(request.POST.get("issue", "")) or 0).first()
     term = project.terms.filter(key=issue.key).first() if issue else None
     if issue is None or term is None:
         messages.error(request, _("This is not among the project’s terms any more."))
     else:
-        set_status(
-            project=project,
-            ids=[term.pk],
-            status=TermStatus.EXCLUDED,
-            actor=request.user,
-            reason=issue.description[:REASON_LENGTH],
-        )
-        messages.success(
-            request, _("“%(term)s” is excluded from the next run on.") % {"term": term.text}
-        )
-    return redirect(f"{run.get_absolute_url()}?tab=issues")
+        reason = issue.description[:REASON_LENGTH]
+        change_status(request, project, [term.pk], TermStatus.EXCLUDED, reason=reason)
+    return back
 
 
 @require_POST

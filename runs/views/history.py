@@ -11,6 +11,7 @@ from glossary_site.pages import Column, Listing, render_page, wants_part
 from projects.access import Action, project_for
 from projects.views.pages import project_context
 from runs.models import ProvisionalEntry, RefinedEntry, Run, RunTerm
+from runs.services.publishing import taken_back
 from runs.views.pipeline import pipeline_context
 
 PAGE_SIZE = 25
@@ -33,6 +34,7 @@ class Row:
     terms: int
     # Whether it has entries that can be compared with those of another run.
     has_entries: bool
+    is_published: bool
 
 
 @require_safe
@@ -63,4 +65,13 @@ def rows_of(runs: list[Run]) -> list[Row]:
     for model in (RefinedEntry, ProvisionalEntry):
         rows = model._default_manager.filter(run__in=ids).order_by()
         with_entries.update(rows.values_list("run", flat=True).distinct())
-    return [Row(run, counts.get(run.pk, 0), run.pk in with_entries) for run in runs]
+    undone = taken_back(runs)
+    return [
+        Row(
+            run=run,
+            terms=counts.get(run.pk, 0),
+            has_entries=run.pk in with_entries,
+            is_published=bool(run.published_at) and run.pk not in undone,
+        )
+        for run in runs
+    ]

@@ -3,12 +3,17 @@
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from glossary_site.llm.choices import ProviderKind, Strategy
+from glossary_site.llm.models import LLMProcess
 from runs.choices import Status, Step
 from runs.models import Run, RunStep
+from runs.services.ending import asked_by
 from runs.services.estimates import seconds_of
 
 # A rate measured on less than this says nothing about the rest.
 LEAST_MEASURED = timedelta(seconds=2)
+# Without any answer, of several that are asked for at a time.
+LONG = timedelta(seconds=30)
 
 
 @dataclass(frozen=True)
@@ -32,6 +37,8 @@ class Progress:
     # later steps take as long as in past runs; None where nobody knows.
     left_in_step: timedelta | None
     left: timedelta | None
+    # A model was asked and has long said nothing.
+    is_waiting: bool
     now: datetime
 
     @property
@@ -44,10 +51,37 @@ class Progress:
         return next((n for n, step in enumerate(self.steps, 1) if step.state == "now"), 1)
 
 
+def _asked(run: Run) -> LLMProcess | None:
+    """What a model is asked just now."""
+    number = asked_by(run)
+    asked = LLMProcess.objects.filter(pk=number).first() if number else None
+    return asked if asked and asked.provider_kind != ProviderKind.BUILTIN else None
+
+
+def count_what_is_asked(run: Run) -> None:
+    """A step is counted at its end. Whoever watches, or has just stopped it, wants to know what it
+    takes before that; the row itself stays as it is."""
+    if asked := _asked(run):
+        run.requests += asked.completed
+        run.served += asked.served
+        run.input_tokens += asked.input_tokens
+        run.output_tokens += asked.output_tokens
+        run.cost_nano += asked.cost_nano
+
+
 def progress_of(run: Run, now: datetime) -> Progress:
     rows = list(run.steps.order_by("order"))
     in_step = _left_in_step(run, rows, now)
-    return Progress(run, _lines(run, rows), in_step, _left(run, rows, in_step), now)
+    left = _left(run, rows, in_step)
+    return Progress(run, _lines(run, rows), in_step, left, _is_waiting(run, now), now)
+
+
+def _is_waiting(run: Run, now: datetime) -> bool:
+    if run.status != Status.RUNNING or run.progress_at is None or now - run.progress_at < LONG:
+        return False
+    # A batch may take a day, and says so.
+    asked = _asked(run)
+    return asked is not None and asked.strategy == Strategy.SYNC
 
 
 def _lines(run: Run, rows: list[RunStep]) -> list[StepLine]:

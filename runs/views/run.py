@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -18,15 +19,17 @@ from projects.models import Document, EntryRevision, Project
 from projects.views.pages import project_context
 from projects.work import reason_of, runs_of
 from runs.choices import Status
-from runs.models import Run
+from runs.models import ProvisionalEntry, Run
 from runs.services.comparing import preview
-from runs.services.publishing import defined, entries_of
+from runs.services.publishing import defined, entries_of, taken_back
 from runs.views.finding import run_of
 from runs.views.log import log_context
-from runs.views.progress import progress_of
+from runs.views.progress import count_what_is_asked, progress_of
 from runs.views.tables import DOCUMENTS, ISSUES, PROVISIONAL, REFINED, TABLES, TERMS
 
 LOG = "log"
+# Of the last publications one will stand.
+FEW = 10
 # What people come for, the most finished first.
 RESULTS = (REFINED, PROVISIONAL, TERMS)
 # The parts of the page that are asked for alone, by the id of what they replace.
@@ -57,6 +60,7 @@ def run_page(request: HttpRequest, project_id: int, run_id: int) -> HttpResponse
         "page_shortcuts": "runs/_shortcuts.html",
     }
     if part != "results":
+        count_what_is_asked(run)
         context |= _head(run, counts)
     if part != "run-head":
         context |= _results(request, project, run, current)
@@ -96,12 +100,23 @@ def _head(run: Run, counts: Mapping[str, int]) -> dict[str, Any]:
         context["reason"] = reason_of(runs_of(run.project))
     elif counts[REFINED.key] or counts[PROVISIONAL.key]:
         context["preview"] = preview(run)
+        context["counterpart"] = counterpart_of(run)
         context["publication"] = publication_of(run)
         entries = entries_of(run)
         count = defined(entries).count()
         # Where there is a choice.
         context["defined_count"] = count if count < entries.count() else 0
     return context
+
+
+def counterpart_of(run: Run) -> Run | None:
+    """What people compare it with: the one that was published last, else the one before it."""
+    others = Run.objects.filter(project=run.project_id).ended().exclude(pk=run.pk)
+    others = others.filter(Exists(ProvisionalEntry.objects.filter(run=OuterRef("pk"))))
+    published = list(others.filter(published_at__isnull=False).order_by("-published_at")[:FEW])
+    undone = taken_back(published)
+    standing = [other for other in published if other.pk not in undone]
+    return standing[0] if standing else others.filter(pk__lt=run.pk).newest_first().first()
 
 
 def publication_of(run: Run) -> EntryRevision | None:

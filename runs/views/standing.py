@@ -12,6 +12,7 @@ from django.utils.translation import ngettext, pgettext
 from projects.models import Document, Project
 from runs.choices import Scope, Step
 from runs.models import ProvisionalEntry, RefinedEntry, Run, RunDocument, RunIssue, RunStep
+from runs.services.publishing import taken_back
 
 
 @dataclass(frozen=True)
@@ -181,7 +182,8 @@ def _terms_since(project: Project, done: dict[str, RunStep]) -> str:
 def _published(project: Project, newest: int) -> tuple[Stage, Run | None]:
     """The glossary, and the run with entries if nobody has published it yet."""
     run = Run.objects.filter(pk=newest).first() if newest else None
-    unpublished = run if run and run.published_at is None and run.has_ended else None
+    is_published = run and run.published_at and not taken_back([run])
+    unpublished = run if run and run.has_ended and not is_published else None
     count = project.entries.count()
     last = Run.objects.filter(project=project).aggregate(at=Max("published_at"))["at"]
     stage = Stage(
@@ -191,7 +193,7 @@ def _published(project: Project, newest: int) -> tuple[Stage, Run | None]:
         count=count,
         otherwise=_("written by hand") if count else _("nothing yet"),
         url=reverse("project-glossary", args=[project.pk]),
-        made_at=last,
+        made_at=last if count else None,
         stale=_("run %(id)d is not published") % {"id": unpublished.pk} if unpublished else "",
     )
     return stage, unpublished

@@ -112,6 +112,25 @@ def test_shift_chooses_all_between_and_a_new_term_leaves_them_chosen(
     expect(page.get_by_text("also berth, tide")).to_be_visible()
 
 
+def test_a_category_for_several_by_keys_and_back_again(visit, olive, terms):
+    page = visit(olive)
+    press = page.keyboard.press
+    page.goto(terms)
+    wait_until_keys_work(page)
+    for key in ("j", "x", "j", "x", "c"):
+        press(key)
+    choice = page.get_by_label("Category of the selected terms")
+    expect(choice).to_be_focused()
+    choice.select_option("Organisation")
+    press("Tab")
+    press("Enter")
+    expect(said(page)).to_contain_text("2 terms have the category “Organisation”.")
+    expect(page.locator(".term-category")).to_have_text(["Organisation"] * 2)
+    press("z")
+    expect(said(page)).to_contain_text("2 terms are as they were.")
+    expect(page.locator(".term-category")).to_have_count(0)
+
+
 def test_adding_one_and_giving_it_a_synonym(visit, olive, terms):
     page = visit(olive)
     page.goto(terms)

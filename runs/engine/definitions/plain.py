@@ -2,69 +2,51 @@
 
 import re
 from functools import lru_cache
-from html import unescape
-from itertools import count
 
 from indexing.lexical.analysis import JAPANESE
+from projects.rendering.plain import outside_code, without_escapes, without_links
 from runs.engine.macros import quoted_in, shown_by
 
 # Quotation marks and indents at the beginnings of lines.
 MARGIN = re.compile(r"\n[ \t>]+")
 # What is said instead of a picture is not what the page says.
 IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)\s]*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])")
-LINK = re.compile(
-    r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]"
-    r"(?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])"
-)
 # Its address is elsewhere in the document.
 SHORT_LINK = re.compile(r"(?<![\w\]\[!\\])\[([A-Z][^\[\]\n]{1,60})\](?![\w\[(:])")
 # "[!DNL Some Name]": not to be translated.
 KEPT = re.compile(r"\[!(?:DNL|UICONTROL)\s+([^\[\]]*)\]")
 # Says where a line may break, and is not seen.
 UNSEEN = re.compile("[\u200b\u2060\ufeff]")
-BARE_LINK = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
 # A number alone is one only behind the end of a sentence: elsewhere it may be an index.
 FOOTNOTE = re.compile(
     r"\[\^[^\]\s]+\]|(?<=[^\s`][.!?。！？])(?:\[[0-9]{1,3}\])+(?=[\s*_]|$|[^\x00-\x7f])"
 )
-TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 # What a site generator puts in when it writes the page: `text=` says which words, or else the
 # first thing in quotation marks is as near as can be told.
 TEMPLATE = re.compile(r"\{\{[<%]?\s*([^{}]*?)\s*[>%]?\}\}")
-CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 STRONG = re.compile(r"(?<!\\)(\*{1,3}|~~)(?=\S)(.+?)(?<=[^\s\\])\1", re.DOTALL)
 UNDERLINED = re.compile(r"(?<![A-Za-z0-9])(_{1,3})(?=\S)(.+?)(?<=\S)\1(?![A-Za-z0-9])", re.DOTALL)
-ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 WIDE = f"[{JAPANESE}、。「」『』（）・：]"
 JAPANESE_BREAK = re.compile(rf"(?<={WIDE})[ \t]*\n[ \t]*(?={WIDE})")
-# Two signs that no text has, around the number of what is set aside.
-ASIDE = re.compile("\ue0f0([0-9]+)\ue0f1")
 MARKUP = re.compile(r"[\\`*_\[\]<>&!~{\n\u200b\u2060\ufeff]")
 
 
 @lru_cache(maxsize=2048)
 def plain(raw: str) -> str:
     """The words as a reader of the page sees them."""
-    text = raw
-    if MARKUP.search(text):
-        # What is code is as it is written: `<tag>` is no tag there, nor `__name__` underlined.
-        codes = CODE.findall(text := MARGIN.sub("\n", ASIDE.sub("", text)))
-        numbers = count()
-        text = CODE.sub(lambda _code: f"\ue0f0{next(numbers)}\ue0f1", text)
-        if "{{" in text:
-            text = TEMPLATE.sub(_shown, text)
-        text = KEPT.sub(r"\1", UNSEEN.sub("", text))
-        text = SHORT_LINK.sub(r"\1", FOOTNOTE.sub("", IMAGE.sub("", text)))
-        text = LINK.sub(r"\1", text)
-        text = TAG.sub("", BARE_LINK.sub(r"\1", text))
-        # Twice: bold in italics.
-        for _ in range(2):
-            text = STRONG.sub(r"\2", UNDERLINED.sub(r"\2", text))
-        text = JAPANESE_BREAK.sub("", ESCAPED.sub(r"\1", text))
-        if "&" in text:
-            text = unescape(text)
-        text = ASIDE.sub(lambda code: codes[int(code[1])][1], text)
+    text = outside_code(MARGIN.sub("\n", raw), _words) if MARKUP.search(raw) else raw
     return " ".join(text.split())
+
+
+def _words(text: str) -> str:
+    if "{{" in text:
+        text = TEMPLATE.sub(_shown, text)
+    text = KEPT.sub(r"\1", UNSEEN.sub("", text))
+    text = without_links(SHORT_LINK.sub(r"\1", FOOTNOTE.sub("", IMAGE.sub("", text))))
+    # Twice: bold in italics.
+    for _ in range(2):
+        text = STRONG.sub(r"\2", UNDERLINED.sub(r"\2", text))
+    return JAPANESE_BREAK.sub("", without_escapes(text))
 
 
 def _shown(template: re.Match[str]) -> str:

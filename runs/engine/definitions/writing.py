@@ -4,6 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from projects.languages import language_of
 from runs.engine.definitions import layout
 from runs.engine.definitions.aliases import aliases_of
 from runs.engine.definitions.findings import STRONG
@@ -44,10 +45,13 @@ class _Definition:
     context: Context
 
 
-def define(term: Term, contexts: Sequence[Context], *, known: Sequence[str] = ()) -> Entry:
+def define(
+    term: Term, contexts: Sequence[Context], *, known: Sequence[str] = (), language: str = ""
+) -> Entry:
     """The best definition that the contexts hold, or an honest example of use.
 
     `known` are the names of other terms: those that the definition uses become related ones.
+    `language` is the project's, for what no document says.
     """
     subject = Subject(term)
     for context in sorted(contexts, key=lambda each: -each.definitional):
@@ -60,20 +64,23 @@ def define(term: Term, contexts: Sequence[Context], *, known: Sequence[str] = ()
                 evidence=(_evidence(context, found.quote),),
                 known=known,
             )
-    language = term.language if term.language in USED_IN else "en"
+    language = language or term.language
     evidence = tuple(_evidence(context, context.text) for context in contexts[:3])
     if note := term.note.strip():
         return _entry(
             subject, contexts, definition=note, confidence=CONFIDENCE_OF_NOTE, evidence=evidence
         )
     if not contexts:
-        said = (NO_SENTENCE if term.frequency else NOWHERE)[language]
+        words = NO_SENTENCE if term.frequency else NOWHERE
+        said = words.get(language, words["en"])
         return _entry(subject, (), definition=said, confidence=0.0, evidence=())
     example = _example(contexts[0])
+    # In the language of the sentence: so a definition is in one, whatever the term is.
+    used_in = USED_IN.get(language_of(example) or term.language, USED_IN["en"])
     return _entry(
         subject,
         contexts,
-        definition=USED_IN[language].format(example),
+        definition=used_in.format(example),
         confidence=CONFIDENCE_OF_USE,
         evidence=evidence,
     )

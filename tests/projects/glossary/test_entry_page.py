@@ -41,6 +41,17 @@ class TestEntry:
         # Without an entry it is only a word.
         assert '<span class="muted">tide</span>' in html
 
+    def test_a_definition_has_a_language_of_its_own(self, reading, project, owner):
+        made = publish(
+            project, owner, data("係留索", "A rope that holds a ship."), data("岸壁", "船着場")
+        )
+        rope, quay = made["係留索"], made["岸壁"]
+        assert '<p class="definition" lang="en">A rope' in self.shown(reading, rope)
+        # Nothing to tell by: as the term.
+        assert '<p class="definition" lang="ja">船着場' in self.shown(reading, quay)
+        listed = page(reading, "project-glossary", project.pk)
+        assert '<p class="entry-definition" lang="en">A rope' in listed
+
     def test_what_people_wrote_was_not_written_with_a_prompt(self, reading, project, owner):
         entry = publish(project, owner, data("pilot", prompt_version="generate/3"))["pilot"]
         assert "generate/3" in self.shown(reading, entry)

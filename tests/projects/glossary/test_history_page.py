@@ -82,6 +82,22 @@ class TestHistory:
             "a dog sat",
             [("same", "a "), ("del", "cat"), ("add", "dog"), ("same", " sat")],
         ),
+        (
+            "Used in: “Minutes after the bus went dead, a start was begun from the sheet.”",
+            "Starting a dead network from its batteries.",
+            [
+                (
+                    "del",
+                    "Used in: “Minutes after the bus went dead, a start was begun from the sheet.”",
+                ),
+                ("add", "Starting a dead network from its batteries."),
+            ],
+        ),
+        (
+            "A rope.",
+            "A rope. It holds the ship at the quay in every tide.",
+            [("same", "A rope."), ("add", " It holds the ship at the quay in every tide.")],
+        ),
         ("船の綱", "船の縄", [("same", "船の"), ("del", "綱"), ("add", "縄")]),
     ],
 )

@@ -12,6 +12,15 @@ from projects.rendering.plain import plain, plain_quote
         ("A set is {#hash} here {#x}", "A set is {#hash} here {#x}"),
         ("- [ ] A **berth** at `*quay`", "A berth at *quay"),
         ("| a | [b](c) |", "a | b"),
+        # As the reader shows them: links of every kind, tags, entities; code as it is written.
+        ("See [the *quay*][map] at <https://x.test/a>.", "See the quay at https://x.test/a."),
+        ("Press <kbd>Ctrl</kbd> &amp; go<br>on.", "Press Ctrl & go on."),
+        ("[`<Link>`](link.md) is `[a](b)` or `&amp;`.", "<Link> is [a](b) or &amp;."),
+        ("![A crane](crane.png) lifts.", "A crane lifts."),
+        ("`code` &#xe0f0;7&#xe0f1; stays.", "code stays."),
+        ("a < b and b > c", "a < b and b > c"),
+        # Cut out of its surroundings, a line may have one end of a mark only.
+        ("the **mooring", "the mooring"),
     ],
 )
 def test_a_line(line: str, words: str) -> None:

@@ -10,6 +10,7 @@ from django.urls import reverse
 from projects.access import OPERATOR
 from projects.choices import TermStatus
 from projects.models import SynonymGroup, Term
+from projects.services.categories import add_category, delete_category
 from projects.services.synonyms import add_to_group, make_group
 from projects.services.terms import add_term, set_status, update_term
 from tests import factories
@@ -20,6 +21,11 @@ pytestmark = pytest.mark.django_db
 
 def named(html: str) -> list[str]:
     return re.findall(r"data-row-link[^>]*>([^<]+)</a>", html)
+
+
+def states(*ids: int) -> list[tuple]:
+    rows = Term.objects.in_bulk(ids)
+    return [(rows[pk].category, rows[pk].status, rows[pk].reason, rows[pk].chosen) for pk in ids]
 
 
 class TestList:
@@ -247,6 +253,45 @@ class TestSeveral:
         }
         html = send(editing, project, ids=ids, recategorise="1", to_category="nowhere")
         assert "no category" in html
+
+    def test_a_category_is_taken_back(self, editing, project, terms, owner):
+        """Also what it did to the lists: an everyday word is left out without anybody saying so."""
+        update_term(term=terms["pilot"], actor=owner, category="technical_term")
+        names = ("pilot", "slack water", "evening")
+        ids = [terms[name].pk for name in names]
+        before = states(*ids)
+        html = send(editing, project, ids=ids, recategorise="1", to_category="common_noun")
+        assert status_of(terms["slack water"]) == TermStatus.AUTO_EXCLUDED
+        # The evening was one before.
+        assert "2 terms have the category “Common noun”." in html
+        assert "2 terms are as they were." in send(editing, project, undo=undo_token(html))
+        assert states(*ids) == before
+        html = send(editing, project, ids=ids, recategorise="1", to_category="")
+        assert "2 terms have no category." in html
+        assert status_of(terms["evening"]) == TermStatus.CANDIDATE
+        send(editing, project, undo=undo_token(html))
+        assert states(*ids) == before
+        html = send(editing, project, ids=ids[2:], recategorise="1", to_category="common_noun")
+        assert "Nothing was changed" in html
+
+    def test_a_category_taken_back_keeps_what_was_said_since(self, editing, project, terms, owner):
+        ids = [terms["pilot"].pk, terms["slack water"].pk]
+        html = send(editing, project, ids=ids, recategorise="1", to_category="common_noun")
+        update_term(term=terms["pilot"], actor=owner, category="organization")
+        set_status(project=project, ids=ids[1:], status="required", actor=owner)
+        assert "1 term is as it was." in send(editing, project, undo=undo_token(html))
+        assert states(*ids) == [
+            ("organization", "candidate", "", ["category"]),
+            ("", "required", "", ["status"]),
+        ]
+
+    def test_a_category_that_is_gone_does_not_come_back(self, editing, project, terms, owner):
+        berths = add_category(project=project, name="Berths", actor=owner)
+        term = update_term(term=terms["pilot"], actor=owner, category=berths.key)
+        html = send(editing, project, ids=[term.pk], recategorise="1", to_category="")
+        delete_category(category=berths, actor=owner)
+        send(editing, project, undo=undo_token(html))
+        assert Term.objects.get(pk=term.pk).category == ""
 
     def test_nothing_chosen(self, editing, project, terms):
         assert "Choose the terms first." in send(editing, project, status="excluded")

@@ -156,7 +156,7 @@ def test_what_needs_a_look_is_the_same_before_and_after_reading():
     given = {each.key: each for each in map(term, names)}
     using = engine_finder()
     for one in given.values():
-        before = define(one, using.contexts(one))
+        before = define(one, using.contexts(one), language="en")
         key = request_key([one.key], version="builtin/1", language="en")
         (request,) = generate.requests([one], using, **OPTIONS)
         assert request.key == key

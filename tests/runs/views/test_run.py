@@ -1,13 +1,20 @@
 """The page of a run, and what people do there."""
 
+import re
+from datetime import timedelta
+from uuid import uuid4
+
 import pytest
 from django.urls import reverse
+from django.utils import timezone
 
+from glossary_site.llm.models import LLMProcess
 from projects.models import GlossaryEntry
 from runs.choices import Status
-from runs.models import ProvisionalEntry, Run
+from runs.models import ProvisionalEntry, RefinedEntry, Run
 from runs.templatetags.run_state import cost
 from tests import factories
+from tests.projects.terms.visiting import undo_token
 from tests.runs.made import (
     add_entries,
     add_failure,
@@ -64,7 +71,7 @@ class TestRun:
     def test_what_is_in_another_language_than_the_page_says_so(self, reading, tide_project):
         run = make_run(tide_project)
         add_term(run, "憩流", language="ja")
-        add_entries(run, {"憩流": "潮が止まるとき。"}, language="ja")
+        add_entries(run, {"憩流": "潮が止まるとき。", "BESS": "A store."}, language="ja")
         add_issue(run, "憩流", description="Too short.")
         add_lines(run, "Begun.")
         for tab, piece in {
@@ -75,6 +82,9 @@ class TestRun:
         }.items():
             page = reading.get(run.get_absolute_url(), {"tab": tab}, headers=JAPANESE)
             assert piece in page.text, tab
+        # A definition has a language of its own.
+        page = reading.get(run.get_absolute_url(), {"tab": "refined"}, headers=JAPANESE)
+        assert '<p class="definition" lang="en">A store.' in page.text
 
     def test_tables_are_searched_and_paged(self, reading, tide_project):
         run = make_run(tide_project)
@@ -130,6 +140,87 @@ class TestRun:
         diff = reverse("document-diff", args=[tide_project.pk, document.pk])
         assert f'href="{diff}?from=1&amp;to=2"' in page
         assert "deleted since" in page
+
+    @pytest.mark.parametrize(("kind", "requests"), [("openai", "Requests 7 (2 answered"), ("", "")])
+    def test_what_a_step_takes_is_counted_while_it_goes_on(
+        self, reading, tide_project, kind, requests
+    ):
+        run = make_run(tide_project, status=Status.RUNNING, done=2, requests=3 if kind else 0)
+        asked = LLMProcess.objects.create(
+            id=uuid4(),
+            scope=tide_project.stream,
+            strategy="sync",
+            provider_kind=kind or "builtin",
+            total=9,
+            completed=4,
+            served=2,
+            input_tokens=1200,
+            output_tokens=30,
+            cost_nano=5 * 10**7,
+            month=timezone.now().date(),
+            progress_at=timezone.now(),
+        )
+        run.steps.filter(step="generate").update(process_id=asked.pk)
+        text = words_of(run_page(reading, run).text)
+        assert requests in text
+        assert ("1,200 in, 30 out Cost 0.05" in text) == bool(kind)
+        if not kind:
+            assert "Requests" not in text
+        # Counted at the end of the step, it is not counted twice.
+        run.steps.filter(step="generate").update(finished_at=timezone.now())
+        assert "Requests 7" not in words_of(run_page(reading, run).text)
+
+    @pytest.mark.parametrize(
+        ("seconds", "strategy", "kind", "told"),
+        [
+            (40, "sync", "openai", True),
+            (10, "sync", "openai", False),
+            (40, "batch", "openai", False),
+            (40, "sync", "builtin", False),
+        ],
+    )
+    def test_a_model_that_does_not_answer_is_told_of(
+        self, reading, tide_project, seconds, strategy, kind, told
+    ):
+        since = timezone.now() - timedelta(seconds=seconds)
+        run = make_run(
+            tide_project,
+            status=Status.RUNNING,
+            done=2,
+            progress_at=since,
+            progress_current=5,
+            progress_total=10,
+        )
+        asked = LLMProcess.objects.create(
+            id=uuid4(),
+            scope=tide_project.stream,
+            strategy=strategy,
+            provider_kind=kind,
+            month=since.date(),
+            progress_at=since,
+        )
+        run.steps.filter(step="generate").update(process_id=asked.pk)
+        overview = reading.get(reverse("project", args=[tide_project.pk]))
+        for page in (run_page(reading, run).text, overview.text):
+            assert ("No answer for a while" in page) == told
+            # Nobody knows then how long it takes.
+            assert ("left in this step" in page) == (not told)
+
+    def test_a_run_that_was_stopped_says_how_far_it_came(self, editing, tide_project):
+        run = make_run(
+            tide_project,
+            status=Status.CANCELLED,
+            done=2,
+            current_step="generate",
+            progress_current=91,
+            progress_total=143,
+        )
+        add_entries(run, {"Ebb": "Out."})
+        page = run_page(editing, run).text
+        assert "Write definitions 91 of 143 Review not done" in words_of(page)
+        # To go on is what people come for, rather than to publish the half of it.
+        assert 'class="button button-primary" id="run-resume"' in page
+        assert 'class="button" id="run-publish"' in page
 
     def test_the_head_and_the_table_are_asked_for_alone(self, reading, tide_project):
         run = make_run(tide_project, status=Status.RUNNING, done=1)
@@ -192,7 +283,7 @@ class TestDeeds:
         page = self.post(editing, "run-cancel", tide_project.pk, run.pk)
         run.refresh_from_db()
         assert run.status == Status.CANCELLED
-        assert "What it has made is kept." in page.text
+        assert "The run was stopped. What it had made until then is below." in page.text
         again = self.post(editing, "run-cancel", tide_project.pk, run.pk)
         assert "This run has ended already" in again.text
 
@@ -205,16 +296,57 @@ class TestDeeds:
         following = Run.objects.latest("pk")
         assert (following.base, following.options) == (run, {"only": ["keel"]})
 
+    def test_it_is_compared_with_what_is_published_or_came_before(self, reading, tide_project):
+        def compared(run) -> list[str]:
+            return re.findall(r"older=(\d+)&amp;newer=(\d+)", run_page(reading, run).text)
+
+        first, without_entries, second, third = (make_run(tide_project) for _ in range(4))
+        for run in (first, second, third):
+            for step in (ProvisionalEntry, RefinedEntry):
+                step.objects.create(**entry_fields(run, "Ebb", "Out."))
+        assert compared(first) == []
+        assert compared(third) == [(str(second.pk), str(third.pk))]
+        Run.objects.filter(pk=first.pk).update(published_at=timezone.now())
+        assert compared(third) == [(str(first.pk), str(third.pk))]
+        Run.objects.filter(pk=third.pk).update(published_at=timezone.now())
+        assert compared(third) == [(str(first.pk), str(third.pk))]
+        assert compared(without_entries) == []
+
+    def test_entries_that_the_review_changed_are_marked(self, reading, tide_project):
+        """Most are as they were first written: that needs no mark."""
+        run = make_run(tide_project)
+        add_entries(run, {"Ebb": "Out.", "Quay": "A wall."})
+        run.refined.update(copied=True)
+        assert "revised" not in run_page(reading, run).text
+        run.refined.filter(term="Quay").update(copied=False)
+        assert run_page(reading, run).text.count("revised after the review") == 1
+        assert "revised" not in run_page(reading, run, tab="provisional").text
+
+    def test_a_run_with_failures_does_not_end_as_if_there_were_none(self, reading, tide_project):
+        run = make_run(tide_project)
+        assert "The run is complete." in run_page(reading, run, tab="log").text
+        add_failure(run, "Keel")
+        page = run_page(reading, run, tab="log").text
+        assert "The run is complete, with 1 failure." in page
+        there = f'href="{run.get_absolute_url()}?tab=failures">'
+        assert f"{there}See what failed" in page
+        listed = reading.get(reverse("project-runs", args=[tide_project.pk])).text
+        assert f"{there}1</a>" in listed
+
     def test_a_term_is_left_out_as_the_review_says(self, editing, reading, tide_project):
         run = make_run(tide_project)
         issue = add_issue(run, "Ebb", exclude=True, description="Everybody knows it.")
+        before = tide_project.terms.get().chosen
         assert "Exclude the term" in run_page(editing, run, tab="issues").text
         assert "should be left out" in run_page(reading, run, tab="issues").text
         page = self.post(editing, "run-exclude", tide_project.pk, run.pk, issue=issue.pk)
-        assert "“Ebb” is excluded from the next run on." in page.text
+        assert "“Ebb” is excluded." in page.text
         term = tide_project.terms.get()
         assert (term.status, term.reason) == ("excluded", "Everybody knows it.")
         assert "Exclude the term" not in run_page(editing, run, tab="issues").text
+        self.post(editing, "run-exclude", tide_project.pk, run.pk, undo=undo_token(page.text))
+        term.refresh_from_db()
+        assert (term.status, term.reason, term.chosen) == ("candidate", "", before)
         gone = self.post(editing, "run-exclude", tide_project.pk, run.pk, issue="x")
         assert "not among the project’s terms any more" in gone.text
 

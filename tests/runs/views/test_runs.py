@@ -7,6 +7,9 @@ from django.db import connection
 from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
+from projects.models import EntryRevision
+from projects.services.glossary import undo, undo_batch
+from runs.services.publishing import publish
 from tests.runs.made import (
     add_entries,
     add_term,
@@ -56,6 +59,33 @@ class TestHistory:
         with CaptureQueriesContext(connection) as captured:
             runs_page(reading, tide_project)
         assert len(captured) < 45
+
+    def test_what_was_taken_back_is_not_published(self, reading, tide_project, editor):
+        """On whatever page that was done; and an undo can be undone."""
+        run = make_run(tide_project)
+        add_entries(run, {"Ebb": "Out.", "Quay": "A wall."})
+
+        def shown() -> tuple[bool, str]:
+            page = runs_page(reading, tide_project)
+            lines = {line.stage.key: line.stage for line in page.context["stages"]}
+            assert ("</svg>published</span>" in page.text) == page.context["rows"][0].is_published
+            return page.context["rows"][0].is_published, lines["published"].stale
+
+        missing = f"run {run.pk} is not published"
+        assert shown() == (False, missing)
+        publish(run, actor=editor)
+        assert shown() == (True, "")
+        first, second = EntryRevision.objects.filter(run_id=run.pk)
+        undo(revision=first, actor=editor)
+        assert shown() == (True, "")
+        undo_batch(project=tide_project, batch=second.batch, actor=editor)
+        assert shown() == (False, missing)
+        undo(revision=EntryRevision.objects.latest("pk"), actor=editor)
+        assert shown() == (True, "")
+        # Once more, with nothing to change: it is in the glossary all the same.
+        publish(run, actor=editor)
+        EntryRevision.objects.all().delete()
+        assert shown() == (True, "")
 
     def test_two_with_entries_can_be_compared(self, reading, tide_project):
         first, _bare, last = (make_run(tide_project) for _ in range(3))

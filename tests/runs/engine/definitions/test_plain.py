@@ -16,6 +16,7 @@ from runs.engine.definitions.plain import plain
         ("**`X-Forwarded-*`** is set.", "X-Forwarded-* is set."),
         ("[`<Link>`](link.md) goes on.", "<Link> goes on."),
         ("A <b>tag</b> is one &amp; gone.", "A tag is one & gone."),
+        ("一つ目<br>二つ目 and one<br/>two", "一つ目二つ目 and one two"),
         ("It is `&amp;` there.", "It is &amp; there."),
         # Pictures say nothing.
         ("![A level meter with the gain set](meter.png)", ""),

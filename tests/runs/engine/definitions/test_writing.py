@@ -29,6 +29,21 @@ def test_no_definition_is_an_honest_example() -> None:
     assert found.definition == "用例：「昨日の憩流は長かった。」"
 
 
+def test_an_example_is_introduced_in_its_own_language() -> None:
+    """An abbreviation that is counted as Japanese may stand in an English sentence."""
+    found = entry(a_term("BESS", language="ja"), "Somebody started the BESS by hand today.\n")
+    assert found.definition == "Used in: “Somebody started the BESS by hand today.”"
+    found = entry(a_term("BESS", language="en"), "昨日のBESSは長く止まっていた。\n")
+    assert found.definition == "用例：「昨日のBESSは長く止まっていた。」"
+    found = entry(
+        "Grandfathers", "D1 and D2, 300 kW each, are known as the Grandfathers (じいさん).\n"
+    )
+    assert found.definition.startswith("Used in: “D1 and D2")
+    # Nothing to tell by: as the term.
+    found = entry(a_term("電圧", language="ja"), "| 名称 | 区分 |\n|---|---|\n| 電圧 | 高圧 |\n")
+    assert found.definition.startswith("用例：「")
+
+
 def test_a_long_example_is_cut() -> None:
     found = entry("broker", f"Somebody started the broker {'again and ' * 60}again today.\n")
     assert len(found.definition) < 300
@@ -39,6 +54,8 @@ def test_nowhere_in_the_documents() -> None:
     found = entry("broker", "Nothing here.\n")
     assert found.definition == "No passage in the documents uses this term."
     assert entry("憩流", "何もない。\n").definition.startswith("この用語を")
+    # There is no sentence to go by: the project's language is that of its readers.
+    assert define(a_term("broker"), [], language="ja").definition.startswith("この用語を")
     assert found.confidence == 0
     assert found.evidence == ()
     assert not found.supported
