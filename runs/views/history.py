@@ -11,7 +11,7 @@ from glossary_site.pages import Column, Listing, render_page, wants_part
 from projects.access import Action, project_for
 from projects.views.pages import project_context
 from runs.models import ProvisionalEntry, RefinedEntry, Run, RunTerm
-from runs.services.publishing import taken_back
+from runs.services.publications import taken_back
 from runs.views.pipeline import pipeline_context
 
 PAGE_SIZE = 25

@@ -21,7 +21,8 @@ from projects.work import reason_of, runs_of
 from runs.choices import Status
 from runs.models import ProvisionalEntry, Run
 from runs.services.comparing import preview
-from runs.services.publishing import defined, entries_of, taken_back
+from runs.services.publications import taken_back
+from runs.services.publishing import defined, entries_of
 from runs.views.finding import run_of
 from runs.views.log import log_context
 from runs.views.progress import count_what_is_asked, progress_of
