@@ -33,6 +33,11 @@ class Speech:
     no_temperature: bool = False
 
 
+def limit_of(request: Request, most_tokens: int | None) -> int:
+    """How long an answer may be, at a provider that writes so many tokens at most."""
+    return min(request.max_tokens, most_tokens or request.max_tokens)
+
+
 def body_of(
     request: Request,
     messages: list[Message],
@@ -43,7 +48,7 @@ def body_of(
 ) -> dict[str, Any]:
     """What is sent. Never a tool: nothing that a document says can call one."""
     body: dict[str, Any] = {"model": model, "messages": [_clean(message) for message in messages]}
-    limit = min(request.max_tokens, most_tokens or request.max_tokens)
+    limit = limit_of(request, most_tokens)
     body["max_completion_tokens" if speech.newer_limit else "max_tokens"] = limit
     if request.temperature is not None and not speech.no_temperature:
         body["temperature"] = request.temperature

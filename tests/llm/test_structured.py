@@ -51,6 +51,14 @@ def test_a_second_wrong_answer_is_a_failure_of_that_request_alone(provider, faul
     assert len([r for r in provider.requests if "text 1" in r.body]) == 2
 
 
+def test_how_long_it_was_when_it_was_cut_off(provider, settings):
+    settings.LLM = {**settings.LLM, "output_tokens": 77}
+    provider.faults.add("truncated")
+    process = work_to_end(enqueued(terms(1)))
+    assert provider.requests[0].json["max_tokens"] == 77
+    assert "it was cut off after 77 tokens" in answers(process)[0].error
+
+
 def test_a_repair_is_remembered_like_any_call(provider):
     provider.faults.add("break_schema", times=1)
     work_to_end(enqueued(terms(1)))

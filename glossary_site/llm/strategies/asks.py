@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 from glossary_site.llm.models import LLMJob
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.llm.requests import Message, Request, decode, fingerprint, written
-from glossary_site.llm.structured import Unfit, read, repair_messages
+from glossary_site.llm.structured import Unfit, limit_of, read, repair_messages
 from glossary_site.llm.tokens import estimate_text
 
 LENGTH = "length"
@@ -110,7 +110,7 @@ def follow(
     except Unfit as error:
         why = str(error)
     if answer.finish_reason == LENGTH:
-        why = f"it was cut off after {request.max_tokens} tokens"
+        why = f"it was cut off after {limit_of(request, config.output_tokens)} tokens"
     if ask.repairs is not None:
         words = _("The answer does not fit the schema, also after a repair: %(why)s.")
         return Failed(words % {"why": why})
