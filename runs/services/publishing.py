@@ -1,18 +1,16 @@
 """From a run's entries to the project's glossary."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from typing import Any
 
 from django.db import transaction
-from django.db.models import Count, Q, QuerySet
+from django.db.models import QuerySet
 from django.utils import timezone
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
 from projects.access import Actor
-from projects.choices import Change
 from projects.exports.data import EntryData
-from projects.models import EntryRevision
 from projects.services.glossary.publishing import Published, publish_entries
 from projects.services.locking import lock_project
 from projects.terms.keys import key_of
@@ -34,18 +32,6 @@ def entries_of(run: Run) -> QuerySet[Any]:
 def defined(entries: QuerySet[Any]) -> QuerySet[Any]:
     """Of these, those that say what their term is; the others show how it is used."""
     return entries.filter(supported=True, confidence__gte=DEFINED)
-
-
-def taken_back(runs: Iterable[Run]) -> frozenset[int]:
-    """The numbers of those of these runs whose publication somebody has taken back, on whatever
-    page: nothing of it is left."""
-    ids = {run.pk for run in runs if run.published_at}
-    if not ids:
-        return frozenset()
-    standing = Q(undone_by=None) | Q(undone_by__undone_by__isnull=False)
-    revisions = EntryRevision.objects.filter(run_id__in=ids, change=Change.PUBLISHED)
-    counts = revisions.order_by().values("run_id").annotate(left=Count("pk", filter=standing))
-    return frozenset(ids.intersection(counts.filter(left=0).values_list("run_id", flat=True)))
 
 
 @transaction.atomic
