@@ -18,7 +18,7 @@ from projects.views.term_undo import change_status, take_back
 from runs.models import Run
 from runs.services import ending, failures, publishing, starting
 from runs.views.finding import run_of
-from runs.views.run import publication_of
+from runs.views.publications import publication_of
 
 WEB = "web"
 # As much of an issue as a term's reason holds.

@@ -11,8 +11,8 @@ from glossary_site.pages import Column, Listing, render_page, wants_part
 from projects.access import Action, project_for
 from projects.views.pages import project_context
 from runs.models import ProvisionalEntry, RefinedEntry, Run, RunTerm
-from runs.services.publications import taken_back
 from runs.views.pipeline import pipeline_context
+from runs.views.publications import taken_back
 
 PAGE_SIZE = 25
 COLUMNS = [

@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Exists, OuterRef
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import render
 from django.utils import timezone
@@ -14,23 +13,21 @@ from django.views.decorators.http import require_safe
 
 from glossary_site.pages import Listing, wants_part
 from projects.access import Action, project_for
-from projects.choices import Category, Change
-from projects.models import Document, EntryRevision, Project
+from projects.choices import Category
+from projects.models import Document, Project
 from projects.views.pages import project_context
 from projects.work import reason_of, runs_of
 from runs.choices import Status
-from runs.models import ProvisionalEntry, Run
+from runs.models import Run
 from runs.services.comparing import preview
-from runs.services.publications import taken_back
 from runs.services.publishing import defined, entries_of
 from runs.views.finding import run_of
 from runs.views.log import log_context
 from runs.views.progress import count_what_is_asked, progress_of
+from runs.views.publications import counterpart_of, publication_of
 from runs.views.tables import DOCUMENTS, ISSUES, PROVISIONAL, REFINED, TABLES, TERMS
 
 LOG = "log"
-# Of the last publications one will stand.
-FEW = 10
 # What people come for, the most finished first.
 RESULTS = (REFINED, PROVISIONAL, TERMS)
 # The parts of the page that are asked for alone, by the id of what they replace.
@@ -108,24 +105,6 @@ def _head(run: Run, counts: Mapping[str, int]) -> dict[str, Any]:
         # Where there is a choice.
         context["defined_count"] = count if count < entries.count() else 0
     return context
-
-
-def counterpart_of(run: Run) -> Run | None:
-    """What people compare it with: the one that was published last, else the one before it."""
-    others = Run.objects.filter(project=run.project_id).ended().exclude(pk=run.pk)
-    others = others.filter(Exists(ProvisionalEntry.objects.filter(run=OuterRef("pk"))))
-    published = list(others.filter(published_at__isnull=False).order_by("-published_at")[:FEW])
-    undone = taken_back(published)
-    standing = [other for other in published if other.pk not in undone]
-    return standing[0] if standing else others.filter(pk__lt=run.pk).newest_first().first()
-
-
-def publication_of(run: Run) -> EntryRevision | None:
-    """The newest change that it made to the glossary and nobody has taken back."""
-    revisions = EntryRevision.objects.filter(
-        project=run.project_id, run_id=run.pk, change=Change.PUBLISHED, undone_by=None
-    )
-    return revisions.select_related("author").order_by("-pk").first()
 
 
 def _results(request: HttpRequest, project: Project, run: Run, current: str) -> dict[str, Any]:

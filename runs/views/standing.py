@@ -12,7 +12,7 @@ from django.utils.translation import ngettext, pgettext
 from projects.models import Document, Project
 from runs.choices import Scope, Step
 from runs.models import ProvisionalEntry, RefinedEntry, Run, RunDocument, RunIssue, RunStep
-from runs.services.publications import taken_back
+from runs.views.publications import taken_back
 
 
 @dataclass(frozen=True)

@@ -60,6 +60,11 @@ class TestHistory:
             runs_page(reading, tide_project)
         assert len(captured) < 45
 
+    def test_an_empty_project_is_led_to_its_documents(self, editing, reading, project):
+        add = f'href="{reverse("document-add", args=[project.pk])}"'
+        assert add in runs_page(editing, project).text
+        assert add not in runs_page(reading, project).text
+
     def test_what_was_taken_back_is_not_published(self, reading, tide_project, editor):
         """On whatever page that was done; and an undo can be undone."""
         run = make_run(tide_project)
