@@ -14,6 +14,7 @@ from runs.engine.terms.phrases import Sort, Word, text_of, windows
 Part = tuple[int, int, int]
 # A spelling that begins a sentence or is in a heading counts for little when the usual one is told.
 _WITHOUT_CASE = 0.01
+_NEARLY_ALWAYS = 0.9
 
 
 @dataclass
@@ -141,6 +142,12 @@ def c_value(candidate: Found, found: Mapping[str, Found]) -> float:
     longer = [each.count for each in around if each and each.count > 1]
     own = candidate.count - (sum(longer) / len(longer) if longer else 0.0)
     return math.log2(len(candidate.words) + 1) * own
+
+
+def is_piece(candidate: Found, found: Mapping[str, Found]) -> bool:
+    """Nearly always inside one and the same longer candidate: プレーン of コントロールプレーン."""
+    least = _NEARLY_ALWAYS * candidate.count
+    return any(key in found and found[key].count >= least for key in candidate.longer)
 
 
 def word_counts(totals: Iterable[Total]) -> dict[str, Counter[str]]:

@@ -29,10 +29,15 @@ _of_thread = threading.local()
 
 def merge(found: dict[str, Found], pairs: Iterable[Pair], lists: TermLists) -> None:
     """Changes `found`."""
-    decided = {*lists.required, *lists.excluded, *lists.categories, *lists.notes}
-    decided.update(key_of(member) for group in lists.synonyms for member in group)
+    decided = decided_in(lists)
     _merge_abbreviations(found, pairs, decided)
     _merge_dictionary_spellings(found, decided)
+
+
+def decided_in(lists: TermLists) -> set[str]:
+    """The keys of all that people have said something about."""
+    members = {key_of(member) for group in lists.synonyms for member in group}
+    return {*lists.required, *lists.excluded, *lists.categories, *lists.notes} | members
 
 
 def _merge_abbreviations(found: dict[str, Found], pairs: Iterable[Pair], decided: set[str]) -> None:

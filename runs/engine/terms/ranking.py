@@ -7,8 +7,15 @@ from projects.terms.keys import key_of
 from projects.terms.readings import reading_of
 from runs.engine.terms.analysis import DocumentAnalysis, Seen
 from runs.engine.terms.categories import category_of
-from runs.engine.terms.gathering import Found, Total, candidates_of, totals_of, word_counts
-from runs.engine.terms.merging import merge
+from runs.engine.terms.gathering import (
+    Found,
+    Total,
+    candidates_of,
+    is_piece,
+    totals_of,
+    word_counts,
+)
+from runs.engine.terms.merging import decided_in, merge
 from runs.engine.terms.phrases import Word
 from runs.engine.terms.scoring import Corpus, features_of, score
 from runs.engine.terms.scripts import has_japanese
@@ -32,15 +39,18 @@ def rank(
     corpus = Corpus(len(analyses), counts, sizes, found)
     pairs = dict.fromkeys(pair for number in sorted(analyses) for pair in analyses[number].pairs)
     paired = {key_of(form) for pair in pairs for form in (pair.short, pair.long)}
+    # Before merging: a long form that counts with its short one would swallow its own parts.
+    pieces = {key for key, each in found.items() if is_piece(each, found)}
+    pieces -= decided_in(lists)
     merge(found, pairs, lists)
     scored: list[tuple[float, str, dict[str, float]]] = []
     for key, candidate in found.items():
         if key in lists.excluded or not (
-            key in lists.required or _is_worth_it(candidate, key, paired)
+            key in lists.required or _is_worth_it(candidate, key, paired, pieces)
         ):
             continue
         features = features_of(candidate, corpus, is_paired=key in paired)
-        scored.append((score(features), key, features))
+        scored.append((score(features, corpus.language), key, features))
     scored.sort(key=lambda each: (-each[0], each[1]))
     lines = _Lines(analyses, totals)
     ranked: list[Candidate] = []
@@ -61,9 +71,10 @@ def rank(
     return ranked
 
 
-def _is_worth_it(candidate: Found, key: str, paired: set[str]) -> bool:
-    """Seen once and unmarked, nothing speaks for it."""
-    return (candidate.count > 1 or is_marked(candidate) or key in paired) and len(key) > 1
+def _is_worth_it(candidate: Found, key: str, paired: set[str], pieces: set[str]) -> bool:
+    """Unmarked and seen once, or only as a piece of another, nothing speaks for it."""
+    is_seen = candidate.count > 1 and key not in pieces
+    return (is_seen or is_marked(candidate) or key in paired) and len(key) > 1
 
 
 def is_marked(found: Found) -> bool:

@@ -5,6 +5,8 @@ import pytest
 
 from projects.terms.keys import key_of
 from runs.engine.terms import DocumentAnalysis, analyse, rank
+from runs.engine.terms.gathering import candidates_of, totals_of, word_counts
+from runs.engine.terms.scoring import WEIGHTS, Corpus, score
 from runs.pipeline.data import MOST_OCCURRENCES, Candidate, Occurrence, TermLists
 
 GUIDE = """\
@@ -317,13 +319,71 @@ def test_keys_are_unique_and_scores_fall() -> None:
 
 
 def test_occurrences_are_of_all_documents_and_not_too_many() -> None:
-    texts = ["The gearbox hums.\n\n" * 200 for _document in range(4)]
+    texts = ["The gearbox is loud.\n\n" * 200 for _document in range(4)]
 
     places = one(ranked(*texts), "gearbox").occurrences
 
     assert len(places) == MOST_OCCURRENCES
     assert {place.document_id for place in places} == {0, 1, 2, 3}
     assert places[0] == Occurrence(0, 1)
+
+
+PLANES = "コントロールプレーンは指令を出す。当直者はコントロールプレーンを見る。\n\n"
+
+
+def test_what_stands_only_inside_one_longer_term_is_no_term() -> None:
+    found = keys(ranked(PLANES))
+
+    assert key_of("コントロールプレーン") in found
+    assert not {key_of("プレーン"), key_of("コントロール")} & found
+
+
+def test_a_part_that_stands_elsewhere_too_is_a_term() -> None:
+    found = keys(ranked(PLANES + "コントロールは手動に切り替える。"))
+
+    assert {key_of("コントロールプレーン"), key_of("コントロール")} <= found
+    assert key_of("プレーン") not in found
+
+
+def test_a_part_that_is_marked_or_that_people_decided_on_is_a_term() -> None:
+    plane = key_of("プレーン")
+
+    assert plane in keys(ranked(PLANES + "次の**プレーン**を見る。"))
+    for lists in (
+        TermLists(required={plane: "プレーン"}),
+        TermLists(notes={plane: "制御の層"}),
+        TermLists(categories={plane: "technical_term"}),
+        TermLists(synonyms=(("プレーン", "面"),)),
+    ):
+        assert plane in keys(ranked(PLANES, lists=lists))
+
+
+def test_a_long_form_does_not_swallow_its_parts_by_its_short_one() -> None:
+    texts = [
+        "A custom resource definition (CRD) tells the fields.",
+        "Every custom resource is kept. The custom resource has a name.",
+        "This CRD is old. That CRD is new. Each CRD has a version. The CRD comes first.",
+    ]
+
+    found = ranked(*texts)
+
+    assert one(found, "CRD").frequency > one(found, "custom resource").frequency
+
+
+def test_weights_are_those_of_the_language_that_most_of_the_texts_are_in() -> None:
+    bold, plain = "**ゲートウェイ**は開く。ゲートウェイは閉じる。", "Broker and gateway. "
+
+    def points(*texts: str) -> float:
+        analyses = {number: analyse(text) for number, text in enumerate(texts)}
+        totals = totals_of(analyses)
+        counts = word_counts(totals)
+        sizes = {language: sum(words.values()) for language, words in counts.items()}
+        corpus = Corpus(len(texts), counts, sizes, candidates_of(totals))
+        return score({name: float(name == "strong") for name in WEIGHTS}, corpus.language)
+
+    english, japanese = WEIGHTS["strong"]
+    assert points(bold, plain) == japanese
+    assert points(bold, plain * 9) == english
 
 
 def test_nothing_gives_nothing() -> None:
