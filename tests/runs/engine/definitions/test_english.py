@@ -152,8 +152,7 @@ def test_the_title_in_the_settings_is_a_heading() -> None:
 def test_a_name_given_by_the_next_sentence() -> None:
     text = "Messages are kept until a worker has asked for them. This is called queueing.\n"
     found = entry("queueing", text)
-    assert found.definition == "Messages are kept until a worker has asked for them."
-    assert found.evidence[0].quote == text.strip()
+    assert found.definition == found.evidence[0].quote == text.strip()
 
 
 def test_a_name_given_to_a_thing_of_the_sentence_before() -> None:
