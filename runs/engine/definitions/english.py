@@ -76,7 +76,7 @@ OPINION = re.compile(
     r"|new field|solution to (?:this|these|that|the)|overloaded|misnomer|loaded|generic term|no"
     r"|better|(?:stable|beta|alpha) feature|means(?=,| to an end))\b"
     r"|an?\s+(?:much\s+)?(?:less|more)\s+[^.;]{3,60}\bthan\b"
-    r"|an?\s+(?:\w+ly\s+)?new\s+(?:implementation|version|rewrite|edition)\b"
+    r"|an?\s+[^.;,]{3,40} of sorts\b|an?\s+(?:\w+ly\s+)?new\s+(?:implementation|version|rewrite|edition)\b"
     # A parameter and its values; a number that tells something is a measure.
     r"|an? (?:number|string|boolean|integer|float|list) (?:or null\b|(?:between|from)\b"
     r"(?!(?:[^.;]|\.\d)* (?:that|which) (?!sets|specif|controls|determines|configures|must|should)"
@@ -191,7 +191,7 @@ LITTLE = 8
 LONGEST_PHRASE = 30
 CIRCULAR = 16
 SAME = re.compile(rf"(?:an?|the)\s+(?:[\w\-]+\s+)?{MASK}(?!\w)", re.I)
-BARE = re.compile(r"an?(?:\s+(?!(?:of|for|that|by|to|from|with|in|on)\s)[\w\-]+){1,4}(?: of sorts)?\W*$")
+BARE = re.compile(r"an?(?:\s+(?!(?:of|for|that|by|to|from|with|in|on)\s)[\w\-]+){1,4}\W*$")
 FOLLOWING = re.compile(r"\b(?:the|these|as) follow(?:ing|s)\b|:$", re.I)
 QUESTION = re.compile(r"[?!][\"'”’)]*$")
 NEGATION = re.compile(r"(?:not|never|no longer|n't|hardly|neither|nor)\b")
@@ -304,11 +304,12 @@ def _called(sentence: str) -> Finding | None:
     if found is None or THIS_IS_CALLED.match(sentence):
         return None
     before = sentence[: found.start()]
-    if len(before.split()) < 4 or NEGATION.search(before[-12:]) or POINTS_BACK.search(before):
+    if NEGATION.search(before[-12:]) or POINTS_BACK.search(before) or MAIN_VERB.search(before):
         return None
-    if MAIN_VERB.search(before):
-        return None
-    is_said = APART.search(before) if found["be"] else GOES_ON.match(sentence, found.end())
+    if found["be"]:
+        is_said = len(before.split()) >= 4 and APART.search(before) is not None
+    else:
+        is_said = GOES_ON.match(sentence, found.end()) is not None
     return Finding(0.66, "called") if is_said else None
 
 
