@@ -62,13 +62,13 @@ OPINION = re.compile(
     r"|new|recent|useful|handy|powerful|convenient|helpful|valuable|important|crucial|critical|key"
     r"|vital|easy|simple|quick|common|typical|final|second|third|first|last|different|similar|known|normal"
     r"|essential|integral|[\w\-]*sensitive)\s+"
-    r"(?:\w+\s+)?(?:idea|choice|option|practice|ways?|approach|mistake|problem|issue|things?|step"
+    r"(?:[\w\-]+\s+)?(?:idea|choice|option|practice|ways?|approach|mistake|problem|issue|things?|step"
     r"|start|place|example|reason|solution|candidate|alternative|change|source|cause|concern"
     r"|challenge|fit|point|question|time|deal|part|one|match|task|addition|case|situation|matter"
     r"|requirement|consideration|factor|pattern|scenario|improvement|topic|resource|quality|element"
     r"|aspect|enabler|role|term|experience|contender|field|design|(?:component|piece)(?=\s+(?:of|in)\b))\b"
     r"|an?\s+(?:\w+ly\s+|very\s+|quite\s+|rather\s+)*"
-    r"(?:bit|little|lot|must|matter|pain|given|prerequisites?|requirements?|work in progress"
+    r"(?:bit|little|lot|fun|must|matter|pain|given|prerequisites?|requirements?|work in progress"
     r"|mistake|problem|challenge|plus|mess|shame|pity|success|failure|win|result|consequence|sign"
     r"|symptom|trade-?off|possibility|no-op|required|mandatory|valid|invalid|deprecated|example"
     r"|good|instance of (?:this|the)|exceptions?|alternative|great|thing|complex|long|sure"
@@ -83,7 +83,8 @@ OPINION = re.compile(
     r"[a-z]+))"
     r"|an?\s+(?:very\s+)?(?:simple|common|popular|useful|powerful|well-known|official|basic"
     r"|convenient)(?:(?:,| and)\s+\w+)?\s+"
-    r"(?:technique|concept|method|tool|project|feature|operation)(?:[,.;]| and\b)"
+    r"(?:technique|concept|method|tool|project|feature|operation)(?:[,.;]| (?:and|in)\b)"
+    r"|an?\s+(?:[\w\-]+\s+)?feature that is (?:only |not )?(?:available|enabled|disabled)\b"
 )
 POINTING = re.compile(
     r"the\s+(?:very\s+|absolute\s+|\w+\s+)?(?:same|case|top|classic|ultimate|go-to|best|worst|only|first|second|third|next|last"
@@ -132,7 +133,7 @@ BE = re.compile(
 MEANS = re.compile(
     rf"{START}\s+(?:(?:generally|usually|typically|simply)\s+)?(?P<verb>"
     r"refers? to(?! (?:it|them|this|that|these|those)\b)"
-    r"|means?(?! to\b| of\b| you\b| we\b| it\b| there\b)|denotes?|stands? for"
+    r"|means?(?! to\b| of\b| that (?:it|this|they|you|we)\b| you\b| we\b| it\b| there\b)|denotes?|stands? for"
     r"|represents? (?:an?|the|one|some)\b|(?:is|are) (?:defined as|understood as))\s+\S+",
     re.I,
 )

@@ -25,7 +25,7 @@ ENDING = re.compile(r"[。．.！!\s]+$|[（(][^（）()]*[）)]$")
 MEANS = re.compile(
     r"(?:を(?:指|さ)(?:す|します|している|しています)|を(?:い|言)(?:う|います)|を意味(?:する|します|しています)"
     r"|を表(?:す|します|しています)|のこと(?:です|である|だ|をいう|を言う|を指す|をいいます|を指します)?"
-    r"|と定義(?:される|されます|されている|されています)|の(?:総称|略称?|略語|略記|別名|通称|一種)"
+    r"|と定義(?:される|されます|されている|されています)|の(?:総称|頭字語|略称?|略語|略記|別名|通称|一種)"
     r"(?:です|である|だ)?)$"
 )
 # What things are: a sentence that ends in one of these names its class.
@@ -35,7 +35,7 @@ CLASS = re.compile(
     r"|コンポーネント|ファイル|集合|集まり|集合体|グループ|名前|名称|呼び名|値|割合|比率|時間|期間|時刻|場所|地点|人"
     r"|部分|部品|一つ|1つ|ひとつ|１つ|形式|規格|標準|プロトコル|言語|環境|領域|区間|コード|データ|ライブラリー?"
     r"|フレームワーク|API|要素|属性|種類|手順|操作|処理|関数|変数|文書|表|組織|団体|会社|企業|施設|建物|制度|規則|ルール"
-    r"|原則|考え方|行為|現象|性質|能力|量|(?<![強有無])力|速度|距離|電圧|電流|配列|型|式|構造|構成|モデル|パッケージ|サーバー?"
+    r"|原則|考え方|行為|現象|性質|能力|量|(?<![強有無協努])力|速度|距離|電圧|電流|配列|型|式|構造|構成|モデル|パッケージ|サーバー?"
     r"|クライアント|デーモン|カーネル|ディレクトリー?|リポジトリー?|フォーマット|アルゴリズム|識別子|文字列|記号"
     r"|インターフェース|インターフェイス|インタフェース|エージェント|ドライバー?|モジュール|プラグイン|アプリケーション"
     r"|プラットフォーム|ユニット|ペア|マーカー|診断|組|メタデータ|ディストリビューション|プロジェクト|メカニズム|エンジン|マネージャー?|コントローラー?|コンテナー?"
@@ -51,6 +51,10 @@ KIND = re.compile(
     rf"(?P<noun>(?:[{KANJI}{KATAKANA}A-Za-z0-9]++(?:[いきしちびみりえけせてべめれ](?=[{KANJI}の]|$))?"
     r"|(?<!^)の(?!$)){1,8})$"
 )
+# A noun with what sets it apart; 「共通」 and 「磁石内蔵」 have nothing.
+SET_APART = re.compile(
+    rf"[うくぐすつぶむるただいな]\s?[{KANJI}{KATAKANA}A-Za-z0-9「][^、。]*$|の\s?[^、。ぁ-ん]{{2,}}$"
+)
 # What may come of a thing, or was done to it.
 NOT_KIND = re.compile(
     r"(?:性|傾向|恐れ|見込み|見通し|方針|計画|課題|場面|点|側|際|度|箇所|変更|削除|追加|修正|対応|改善|不具合|エラー"
@@ -63,7 +67,7 @@ NOT_NOUN = re.compile(
     r"|逆|最後|最初|次|例外|例|一例|良い|よい|いい|ない|多い|少ない|難しい|やすい|にくい|たい|らしい|みたい|だけ|ほど"
     r"|まで|くらい|ぐらい|以上|以下(?![「、])|未満|正常|異常|排他|(?<!集)中|がち|とき|時|場合|％|%|問題|理由|原因|責任|結果|目的|ポイント|コツ|おすすめ"
     r"|お勧め|推奨|前提|基本|普通|通常|同様|同等|当然|間違い|誤り|様子|途中|寸前|既定|デフォルト|不明|互換|楽|容易|単純"
-    r"|複雑|柔軟|様々|さまざま|退屈|豊富|強力|高速|低速|正確|完全|不完全|一般|特別|独立|一緒|無料|有料|無理|無駄|有名|人気|一番|最大|最小|最新"
+    r"|複雑|柔軟|[低高大小強弱長短早速遅軽重近遠深浅広狭](?:き|さ)?い|様々|さまざま|退屈|豊富|強力|高速|低速|正確|完全|不完全|一般|特別|独立|一緒|無料|有料|無理|無駄|有名|人気|一番|最大|最小|最新"
     r"|対象外|対象|向け|専用|固有|サイズ|大きさ|[\"”」』]|限り|あまり|次第|まま|つもり|ところ|感じ|一部|みなさん|あなた|こちら|以外|非推奨|廃止|済み"
     r"|[0-9０-９][^ぁ-んァ-ヶ一-龠]{0,8}|[一二三四五六七八九十百千万]+(?:つ|人|台|回|個|枚|本|件|時間|分|秒|年|月|日)"
     r"|[0-9０-９]+\s?(?:つ|人|台|回|個|枚|本|件|時間|分|秒|年|月|日|度|割|行|桁|文字))$"
@@ -79,7 +83,7 @@ ORDER = re.compile(
 # What has to be so, as translations of specifications say it.
 NORMATIVE = re.compile(r"[(（](?:MUST|SHALL|SHOULD)\b")
 LISTED = re.compile(
-    r"(?:次|以下(?![「、])|下記)の(?:よう|とおり|通り|もの|こと|[0-9０-９一二三四五六七八九十]+(?:つ|種|点|項目|要素|段階))"
+    r"(?:次|以下(?![「、])|下記)の(?:よう|とおり|通り|もの|こと|\s?[0-9０-９一二三四五六七八九十]+\s?(?:つ|種|点|項目|要素|段階))"
 )
 # A clause, and not a noun: 「Xは…することです」 mostly says what to do.
 TO_DO = re.compile(r"(?:[うくぐすつぬぶむる]|ない|た)こと$")
@@ -99,7 +103,7 @@ ENUMERATION = re.compile(r"(?:[^、]{1,14}、){3,}")
 OPINION = re.compile(
     r"(?:良い|よい|いい|優れた|推奨される|推奨の|便利な|簡単な|一般的な|最適な|最良の|重要な|必要な|大切な|不可欠な"
     r"|有効な|適切な|強力な|有用な|標準的な|効果的な|同様の|新しい|新たな|別の|同じ|よくある|画期的な|厄介な|面白い|オプショナルな|最も[^、。]{1,8}な|必要となる|素晴らしい|安全な|主な|少し[^、。]{1,8}な|かなり[^、。]{1,8}な|とても[^、。]{1,8}な)"
-    r"(?:[^、。]{1,6}の)?[^、。の]{1,8}$|後継(?:となるもの)?$|ということ$|たいもの$|ようなもの$|べき[^、。]{1,8}$|べきという[^、。]{1,8}$|置き換えるもの$|基本的な[^、。の]{0,2}(?:要素|部分|もの)$|重要な?部分$|というもの$|[0-9０-９一二三四五六七八九]つ$"
+    r"(?:[^、。]{1,6}の)?[^、。の]{1,8}$|後継(?:となるもの)?$|ということ$|たいもの$|ようなもの$|べき[^、。]{1,8}$|べきという[^、。]{1,8}$|置き換えるもの$|に関(?:する|した)もの$|最(?:重要|強)[^、。]{1,8}$|基本的な[^、。の]{0,2}(?:要素|部分|もの)$|重要な?部分$|というもの$|[0-9０-９一二三四五六七八九]つ$"
     r"|(?:(?:重要|大切|必要|不可欠|便利|有用)な|同様の)もの$|(?:要因|鍵|カギ|出発点|第一歩|近道)$|最も[^、。]{1,16}の\s?(?:[1１一]\s?つ|ひとつ)"
 )
 # 「Xは、…情報が豊富である」, 「…するのが原則である」: of something else, or of what is done.
@@ -108,7 +112,7 @@ OWN_SUBJECT = re.compile(f"が[{KANJI}{KATAKANA}A-Za-z0-9]{{1,8}}$")
 REASON = re.compile(
     r"(?:(?<!も)ので|(?:ます|です|だ)から|(?:でき|れ|い|あ|え)るため|であるため|ないため)、"
 )
-POINTING = re.compile(r"(?:その|この|それ|これ)(?!名|道の|ぞれ)")
+POINTING = re.compile(r"(?:その|この|それ|これ)(?!名|道の|ぞれ)|.*、(?:これ|それ)は")
 LESSER = re.compile(
     r"(?:ます|です|だ|る)が、|というより|[とに]比べ(?:ると|て)、?|より(?:も)?[^、。]{0,6}(?:高|低|大き|小さ|強|簡単)|補完する"
 )
@@ -140,6 +144,8 @@ WA = re.compile(rf"{LEAD}{SUBJECT}\s?は、?\s?(?P<rest>.+)")
 CALLING = (
     r"と(?:も)?、?(?:呼(?:ぶ|び|ばれ|んで)|称(?:する|し|され)|(?:い|言)(?:う(?=[。．、\s]|$)|い|われ))"
 )
+IN_FORMULA = re.compile(r"\$[^$]*\$")
+UNSAID = re.compile(r"(?:^|[,，、.．])\s*$")
 POINTS_BACK = re.compile(r"これ|それ|この|その|ここ|前の")
 CALLED = re.compile(
     rf"(?P<what>.{{8,}})(?:を|(?<!で)(?<!また)は)、?\s?(?:[^、。をは]{{0,14}}(?:で|に|では|には|、))?{NAMED}\s?{CALLING}"
@@ -178,7 +184,8 @@ def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
     else:
         finding = _named(core)
     if finding is None and is_titled and CLASS.search(core) and not TOPIC.search(core):
-        finding = None if OPINION.search(core) else Finding(0.66, "heading")
+        is_said = OPINION.search(core) is None and MASK not in core
+        finding = Finding(0.66, "heading") if is_said else None
     if finding is None:
         return None
     change = 0.0
@@ -264,7 +271,9 @@ def _wa(rest: str, *, is_titled: bool) -> Finding | None:
             change -= 0.2
         if CLASS.search(noun):
             return Finding(0.82 + change, "wa")
-        return None if NOT_NOUN.search(core_of(noun)) else Finding(0.68 + change, "wa")
+        if NOT_NOUN.search(core_of(noun)) or not SET_APART.search(core_of(noun)):
+            return None
+        return Finding(0.68 + change, "wa")
     if CLASS.search(rest):
         # 「Xは…すること」 is an order.
         return Finding(0.58 if TO_DO.search(rest) else 0.74, "wa")
@@ -289,6 +298,7 @@ def _named(core: str) -> Finding | None:
     if THIS_IS_CALLED.match(core):
         return None
     found = CALLED.match(core)
-    if found is None:
+    # 「$n$ を X と呼ぶ」 says no more than the formula.
+    if found is None or UNSAID.search(IN_FORMULA.sub("", found["what"])):
         return None
     return Finding(0.56 if POINTS_BACK.search(found["what"]) else 0.76, "called")

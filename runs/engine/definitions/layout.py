@@ -147,9 +147,11 @@ NAMES = re.compile(r"[^、。のをはがにで]{1,12}(?:、[^、。のをはが
 OWN_TOPIC = re.compile(r"[^、。]{1,24}は、?")
 # Of somebody who has to do something: 「X：図解を活用する」.
 ADVISED = re.compile(
-    r"(?:(?:活用|検討|負担|考慮|重視|徹底|推奨|意識|遵守|実装|記述|使用|利用|確認|選択|指定|設定|回避|優先)"
+    r"(?:(?:活用|検討|負担|考慮|重視|徹底|推奨|意識|遵守|採用|実装|記述|使用|利用|確認|選択|指定|設定|回避|優先)"
     r"(?:する|します)|責任を(?:持つ|持ちます|負う|負います))$"
 )
+# More than the words of a longer name: 「サンプリング技術」.
+JOINED = re.compile("[ぁ-ん]|用|向け")
 # 「Xに値を設定する」 in the place of what X means.
 TAKEN_AS_KNOWN = re.compile(f"{MASK}(?:[にのをへで型が]|と(?!は))")
 # A list of what is done, politely, and not of what things are.
@@ -280,9 +282,11 @@ def in_item(raw: str, subject: Subject, *, is_item: bool, is_ordered: bool) -> F
     rest = found["rest"]
     _start, end = sentences(rest, 0, len(rest))[0]
     said = rest[:end]
-    if MASK in said[:CIRCULAR] or (LINK.match(raw) and OF_PAGE.match(said)):
-        return None
     is_japanese_item = IS_JAPANESE.search(rest) is not None
+    if MASK in (said if is_japanese_item else said[:CIRCULAR]):
+        return None
+    if (LINK.match(raw) and OF_PAGE.match(said)):
+        return None
     finding = _japanese_item(said, subject) if is_japanese_item else _english_item(rest)
     if finding is None:
         return None
@@ -347,11 +351,13 @@ def _japanese_item(said: str, subject: Subject, *, politely: bool = False) -> Fi
         return None
     copula = japanese.COPULA.search(core)
     noun = core[: copula.start()] if copula else core
-    if japanese.CLASS.search(noun) or japanese.MEANS.search(core):
+    if japanese.OWN_SUBJECT.search(noun):
+        return None
+    if japanese.MEANS.search(core) or (japanese.CLASS.search(noun) and JOINED.search(noun)):
         return Finding(0.78, "list")
     if copula:
         return None if japanese.NOT_NOUN.search(noun) else Finding(0.68, "list")
-    if japanese.DOES.search(core):
+    if japanese.DOES.search(core) and not japanese.PASSIVE.search(core):
         return Finding(0.72, "list")
     return Finding(_kind_score(core, subject), "list")
 
