@@ -39,7 +39,7 @@ LABEL = re.compile(
     r"|inputs?|outputs?|入力|出力|単位|サイズ"
     r"|values?|types?|names?|usage|overview|introduction|configuration|summary|details?|options?|parameters?"
     r"|注意|注記|注|補足|例|備考|重要|警告|ヒント|既定値?|デフォルト値?|説明|概要|使い方|使用例|はじめに|設定|値|名前|まとめ"
-    r"|上図|下図|右図|左図|前者|後者|外部サイト|本書|本章|本節|本稿|本文書|本ドキュメント|結果|目的|理由|原因|方法|手順|条件"
+    r"|上図|下図|右図|左図|前者|後者|外部サイト|本書|本章|本節|本稿|本文書|本ドキュメント|結果|目的|理由|原因|(?:入手|使用|利用|設定|確認|実行|対処)?方法|手順|条件"
     r"|problems?|causes?|symptoms?|solutions?|問題|解決策|課題|対策|方針|推奨|特徴|利点|欠点|メリット|デメリット"
     r"|注意点|留意点|ポイント|制限事項|前提条件|補足説明)",
     re.I,
@@ -152,6 +152,8 @@ ADVISED = re.compile(
 )
 # More than the words of a longer name: 「サンプリング技術」.
 JOINED = re.compile("[ぁ-ん]|用|向け")
+# What is done with it, or can be.
+CAN_BE_DONE = re.compile(rf"でき(?:る|ます)$|{japanese.PASSIVE.pattern}")
 # 「Xに値を設定する」 in the place of what X means.
 TAKEN_AS_KNOWN = re.compile(f"{MASK}(?:[にのをへで型が]|と(?!は))")
 # A list of what is done, politely, and not of what things are.
@@ -285,7 +287,7 @@ def in_item(raw: str, subject: Subject, *, is_item: bool, is_ordered: bool) -> F
     is_japanese_item = IS_JAPANESE.search(rest) is not None
     if MASK in (said if is_japanese_item else said[:CIRCULAR]):
         return None
-    if (LINK.match(raw) and OF_PAGE.match(said)):
+    if LINK.match(raw) and OF_PAGE.match(said):
         return None
     finding = _japanese_item(said, subject) if is_japanese_item else _english_item(rest)
     if finding is None:
@@ -357,7 +359,7 @@ def _japanese_item(said: str, subject: Subject, *, politely: bool = False) -> Fi
         return Finding(0.78, "list")
     if copula:
         return None if japanese.NOT_NOUN.search(noun) else Finding(0.68, "list")
-    if japanese.DOES.search(core) and not japanese.PASSIVE.search(core):
+    if japanese.DOES.search(core) and not CAN_BE_DONE.search(core):
         return Finding(0.72, "list")
     return Finding(_kind_score(core, subject), "list")
 

@@ -28,18 +28,23 @@ FOOTNOTE = re.compile(
     r"\[\^[^\]\s]+\]|(?<=[^\s`][.!?。！？])(?:\[[0-9]{1,3}\])+(?=[\s*_]|$|[^\x00-\x7f])"
 )
 TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
+# {term}`words <page>`, and {cite}`key`, of which no word is shown.
+ROLE = re.compile(r"(?<![\w`/.\-])\{(?P<name>[a-z][a-z:\-]*)\}`(?P<shown>(?=\S)[^`<>]*?)\s*(?:<[^`<>]*>)?`")
+# How a thing looks: { .teal }, :material-lock:.
+LOOK = re.compile(r"(?<=\S)\{:?\s*(?:[.#]|[\w\-]+=)[^{}\n]*\}|:(?:material|octicons|fontawesome|simple)-[\w\-]+:\s?")
 # What a site generator puts in when it writes the page: `text=` says which words, or else the
 # first thing in quotation marks is as near as can be told.
 TEMPLATE = re.compile(r"\{\{[<%]?\s*([^{}]*?)\s*[>%]?\}\}")
 CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 STRONG = re.compile(r"(?<!\\)(\*{1,3}|~~)(?=\S)(.+?)(?<=[^\s\\])\1", re.DOTALL)
+MARKED = re.compile(r"(?<![\w=])==(?=[^\s=])(.+?)(?<=[^\s=])==(?![\w=])", re.DOTALL)
 UNDERLINED = re.compile(r"(?<![A-Za-z0-9])(_{1,3})(?=\S)(.+?)(?<=\S)\1(?![A-Za-z0-9])", re.DOTALL)
 ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 WIDE = f"[{JAPANESE}、。「」『』（）・：]"
 JAPANESE_BREAK = re.compile(rf"(?<={WIDE})[ \t]*\n[ \t]*(?={WIDE})")
 # Two signs that no text has, around the number of what is set aside.
 ASIDE = re.compile("\ue0f0([0-9]+)\ue0f1")
-MARKUP = re.compile(r"[\\`*_\[\]<>&!~{\n\u200b\u2060\ufeff]")
+MARKUP = re.compile(r"[\\`*_\[\]<>&!~{\n\u200b\u2060\ufeff]|==|:[a-z]+-")
 
 
 @lru_cache(maxsize=2048)
@@ -47,24 +52,31 @@ def plain(raw: str) -> str:
     """The words as a reader of the page sees them."""
     text = raw
     if MARKUP.search(text):
+        if "}`" in text:
+            text = ROLE.sub(_of_role, text)
         # What is code is as it is written: `<tag>` is no tag there, nor `__name__` underlined.
         codes = CODE.findall(text := MARGIN.sub("\n", ASIDE.sub("", text)))
         numbers = count()
         text = CODE.sub(lambda _code: f"\ue0f0{next(numbers)}\ue0f1", text)
         if "{{" in text:
             text = TEMPLATE.sub(_shown, text)
-        text = KEPT.sub(r"\1", UNSEEN.sub("", text))
+        text = KEPT.sub(r"\1", UNSEEN.sub("", LOOK.sub("", text)))
         text = SHORT_LINK.sub(r"\1", FOOTNOTE.sub("", IMAGE.sub("", text)))
         text = LINK.sub(r"\1", text)
         text = TAG.sub("", BARE_LINK.sub(r"\1", text))
         # Twice: bold in italics.
         for _ in range(2):
             text = STRONG.sub(r"\2", UNDERLINED.sub(r"\2", text))
+        text = MARKED.sub(r"\1", text)
         text = JAPANESE_BREAK.sub("", ESCAPED.sub(r"\1", text))
         if "&" in text:
             text = unescape(text)
         text = ASIDE.sub(lambda code: codes[int(code[1])][1], text)
     return " ".join(text.split())
+
+
+def _of_role(role: re.Match[str]) -> str:
+    return "" if role["name"].startswith("cite") else role["shown"]
 
 
 def _shown(template: re.Match[str]) -> str:
