@@ -76,7 +76,8 @@ OPINION = re.compile(
     r"|new field|solution to (?:this|these|that|the)|overloaded|misnomer|loaded|generic term|no"
     r"|better|(?:stable|beta|alpha) feature|means(?=,| to an end))\b"
     r"|an?\s+(?:much\s+)?(?:less|more)\s+[^.;]{3,60}\bthan\b"
-    r"|an?\s+[^.;,]{3,40} of sorts\b|an?\s+(?:\w+ly\s+)?new\s+(?:implementation|version|rewrite|edition)\b"
+    r"|an?\s+[^.;,]{3,40} of sorts\b"
+    r"|an?\s+(?:\w+ly\s+)?new\s+(?:implementation|version|rewrite|edition)\b"
     # A parameter and its values; a number that tells something is a measure.
     r"|an? (?:number|string|boolean|integer|float|list) (?:or null\b|(?:between|from)\b"
     r"(?!(?:[^.;]|\.\d)* (?:that|which) (?!sets|specif|controls|determines|configures|must|should)"
@@ -133,7 +134,8 @@ BE = re.compile(
 MEANS = re.compile(
     rf"{START}\s+(?:(?:generally|usually|typically|simply)\s+)?(?P<verb>"
     r"refers? to(?! (?:it|them|this|that|these|those)\b)"
-    r"|means?(?! to\b| of\b| that (?:it|this|they|you|we)\b| you\b| we\b| it\b| there\b)|denotes?|stands? for"
+    r"|means?(?! to\b| of\b| that (?:it|this|they|you|we)\b| you\b| we\b| it\b| there\b)"
+    r"|denotes?|stands? for"
     r"|represents? (?:an?|the|one|some)\b|(?:is|are) (?:defined as|understood as))\s+\S+",
     re.I,
 )

@@ -29,9 +29,14 @@ FOOTNOTE = re.compile(
 )
 TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
 # {term}`words <page>`, and {cite}`key`, of which no word is shown.
-ROLE = re.compile(r"(?<![\w`/.\-])\{(?P<name>[a-z][a-z:\-]*)\}`(?P<shown>(?=\S)[^`<>]*?)\s*(?:<[^`<>]*>)?`")
+ROLE = re.compile(
+    r"(?<![\w`/.\-])\{(?P<name>[a-z][a-z:\-]*)\}`(?P<shown>(?=\S)[^`<>]*?)\s*(?:<[^`<>]*>)?`"
+)
 # How a thing looks: { .teal }, :material-lock:.
-LOOK = re.compile(r"(?<=\S)\{:?\s*(?:[.#]|[\w\-]+=)[^{}\n]*\}|:(?:material|octicons|fontawesome|simple)-[\w\-]+:\s?")
+LOOK = re.compile(
+    r"(?<=\S)\{:?\s*(?:[.#]|[\w\-]+=)[^{}\n]*\}"
+    r"|:(?:material|octicons|fontawesome|simple)-[\w\-]+:\s?"
+)
 # What a site generator puts in when it writes the page: `text=` says which words, or else the
 # first thing in quotation marks is as near as can be told.
 TEMPLATE = re.compile(r"\{\{[<%]?\s*([^{}]*?)\s*[>%]?\}\}")
@@ -44,7 +49,7 @@ WIDE = f"[{JAPANESE}、。「」『』（）・：]"
 JAPANESE_BREAK = re.compile(rf"(?<={WIDE})[ \t]*\n[ \t]*(?={WIDE})")
 # Two signs that no text has, around the number of what is set aside.
 ASIDE = re.compile("\ue0f0([0-9]+)\ue0f1")
-MARKUP = re.compile(r"[\\`*_\[\]<>&!~{\n\u200b\u2060\ufeff]|==|:[a-z]+-")
+MARKUP = re.compile(r"[\\`*_\[\]<>&!~{\n\u200b\u2060\ufeff]|==")
 
 
 @lru_cache(maxsize=2048)
@@ -60,14 +65,17 @@ def plain(raw: str) -> str:
         text = CODE.sub(lambda _code: f"\ue0f0{next(numbers)}\ue0f1", text)
         if "{{" in text:
             text = TEMPLATE.sub(_shown, text)
-        text = KEPT.sub(r"\1", UNSEEN.sub("", LOOK.sub("", text)))
+        text = KEPT.sub(r"\1", UNSEEN.sub("", text))
+        if "{" in text or "-" in text:
+            text = LOOK.sub("", text)
         text = SHORT_LINK.sub(r"\1", FOOTNOTE.sub("", IMAGE.sub("", text)))
         text = LINK.sub(r"\1", text)
         text = TAG.sub("", BARE_LINK.sub(r"\1", text))
         # Twice: bold in italics.
         for _ in range(2):
             text = STRONG.sub(r"\2", UNDERLINED.sub(r"\2", text))
-        text = MARKED.sub(r"\1", text)
+        if "==" in text:
+            text = MARKED.sub(r"\1", text)
         text = JAPANESE_BREAK.sub("", ESCAPED.sub(r"\1", text))
         if "&" in text:
             text = unescape(text)

@@ -27,7 +27,8 @@ WRITING = re.compile(
 # Sends the reader somewhere else, or tells what was changed.
 ELSEWHERE = re.compile(
     r"#[0-9]+\b|参照|ご覧|お読み|クリック|詳しくは|詳細は|次の(?:とおり|通り)|以下[のに]"
-    r"|\b(?:the following|as follows|see|refer to|click|(?:read|learn) more|details are|more (?:information|details))\b",
+    r"|\b(?:the following|as follows|see|refer to|click"
+    r"|(?:read|learn) more|details are|more (?:information|details))\b",
     re.I,
 )
 # What is said of the term itself.
