@@ -30,7 +30,7 @@ ADVERBS = (
 )
 NOUN_GROUP = (
     r"(?:(?!(?:of|to|by|in|for|with|as|from|on|at|than|made|used|similar|about|into|per|like|just|so"
-    r"|over|across|through|between|can|may|must|will|should)"
+    r"|over|across|through|between|can|may|must|will|should|which|that|who|it|called|known|referred)"
     r"\b)[\w'’/\-]+[ ,]+(?:and |or )?){0,4}?"
 )
 # Plural nouns after "are" that go on to say which ones, or end there.
@@ -45,7 +45,7 @@ PLURAL = re.compile(
     r"|[.,;]|$)"
 )
 MASS = re.compile(
-    r"(?:(?!not\b|also\b|only\b|available\b|part of (?:this|the following))[\w\-]+\s+){0,3}?"
+    r"(?:(?!not\b|also\b|only\b|available\b|(?:in|on|by|as|to|from|with|of)\b)[\w\-]+\s+){0,3}?"
     r"(?P<noun>software|code|data|metadata|text|information|memory|storage|middleware|notation"
     r"|shorthand|syntax|hardware|free software|documentation)"
     r"\s+(?:that|which|for|used|of|to|in|with|written|about|designed|stored)\b"
@@ -57,18 +57,18 @@ GENUS = re.compile(
 # Said of a thing, but not what it is.
 OPINION = re.compile(
     r"an?\s+(?:\w+ly\s+|very\s+|quite\s+|rather\s+|much\s+|more\s+)*"
-    r"(?:good|bad|great|nice|better|terrible|poor|wonderful|wondrous|tremendous|special|safe|wise|sensible|reasonable|viable"
+    r"(?:good|bad|great|nice|better|terrible|poor|wonderful|wondrous|tremendous|incredible|strong|vast|growing|special|safe|wise|sensible|reasonable|viable"
     r"|natural|obvious|popular|frequent|likely|big|huge|major|minor|tiny|significant|serious|real"
     r"|new|recent|useful|handy|powerful|convenient|helpful|valuable|important|crucial|critical|key"
     r"|vital|easy|simple|quick|common|typical|final|second|third|first|last|different|similar|known|normal"
     r"|essential|integral|[\w\-]*sensitive)\s+"
-    r"(?:\w+\s+)?(?:idea|choice|option|practice|ways?|approach|mistake|problem|issue|things?|step"
+    r"(?:[\w\-]+\s+)?(?:idea|choice|option|practice|ways?|approach|mistake|problem|issue|things?|step"
     r"|start|place|example|reason|solution|candidate|alternative|change|source|cause|concern"
     r"|challenge|fit|point|question|time|deal|part|one|match|task|addition|case|situation|matter"
     r"|requirement|consideration|factor|pattern|scenario|improvement|topic|resource|quality|element"
-    r"|aspect|enabler|role|term|(?:component|piece)(?=\s+(?:of|in)\b))\b"
+    r"|aspect|enabler|role|term|experience|contender|field|design|(?:component|piece)(?=\s+(?:of|in)\b))\b"
     r"|an?\s+(?:\w+ly\s+|very\s+|quite\s+|rather\s+)*"
-    r"(?:bit|little|lot|must|matter|pain|given|prerequisites?|requirements?|work in progress"
+    r"(?:bit|little|lot|fun|must|matter|pain|given|prerequisites?|requirements?|work in progress"
     r"|mistake|problem|challenge|plus|mess|shame|pity|success|failure|win|result|consequence|sign"
     r"|symptom|trade-?off|possibility|no-op|required|mandatory|valid|invalid|deprecated|example"
     r"|good|instance of (?:this|the)|exceptions?|alternative|great|thing|complex|long|sure"
@@ -76,16 +76,19 @@ OPINION = re.compile(
     r"|new field|solution to (?:this|these|that|the)|overloaded|misnomer|loaded|generic term|no"
     r"|better|(?:stable|beta|alpha) feature|means(?=,| to an end))\b"
     r"|an?\s+(?:much\s+)?(?:less|more)\s+[^.;]{3,60}\bthan\b"
+    r"|an?\s+[^.;,]{3,40} of sorts\b"
+    r"|an?\s+(?:\w+ly\s+)?new\s+(?:implementation|version|rewrite|edition)\b"
     # A parameter and its values; a number that tells something is a measure.
     r"|an? (?:number|string|boolean|integer|float|list) (?:or null\b|(?:between|from)\b"
     r"(?!(?:[^.;]|\.\d)* (?:that|which) (?!sets|specif|controls|determines|configures|must|should)"
     r"[a-z]+))"
     r"|an?\s+(?:very\s+)?(?:simple|common|popular|useful|powerful|well-known|official|basic"
     r"|convenient)(?:(?:,| and)\s+\w+)?\s+"
-    r"(?:technique|concept|method|tool|project|feature|operation)(?:[,.;]| and\b)"
+    r"(?:technique|concept|method|tool|project|feature|operation)(?:[,.;]| (?:and|in)\b)"
+    r"|an?\s+(?:[\w\-]+\s+)?feature that is (?:only |not )?(?:available|enabled|disabled)\b"
 )
 POINTING = re.compile(
-    r"the\s+(?:very\s+|absolute\s+|\w+\s+)?(?:same|case|best|worst|only|first|second|third|next|last"
+    r"the\s+(?:very\s+|absolute\s+|\w+\s+)?(?:same|case|top|classic|ultimate|go-to|best|worst|only|first|second|third|next|last"
     r"|final|right|wrong|correct|recommended|preferred|easiest|simplest|fastest|quickest|default"
     r"|following|other|one|ones|latter|former|reason|result|answer|problem|point|key|way|current"
     r"|latest|new|old|thing|output|responsibility|subject|topic|focus|exception|opposite|moment|time"
@@ -104,6 +107,8 @@ DEICTIC = re.compile(
     r"|aforementioned|as shown|see|any such|latter|former|in question|at the moment)\b"
     r"|\b(?:we|our|us|your|you've|I|my)\b",
 )
+# What "these" are was said before the sentence, or in it.
+THESE = re.compile(r"\bthese (?:[a-z\-]+ )??(?P<noun>[a-z\-]+)")
 EXAMPLE = re.compile(r"\b(?:for example|for instance|e\.g\.|such as this)\b", re.IGNORECASE)
 TITLED_VERBS = (
     r"(?:lets?|allows?|enables?|provides?|manages?|ensures?|gives?|holds?|stores?|defines?|describes?"
@@ -129,7 +134,8 @@ BE = re.compile(
 MEANS = re.compile(
     rf"{START}\s+(?:(?:generally|usually|typically|simply)\s+)?(?P<verb>"
     r"refers? to(?! (?:it|them|this|that|these|those)\b)"
-    r"|means?(?! to\b| of\b| you\b| we\b| it\b| there\b)|denotes?|stands? for"
+    r"|means?(?! to\b| of\b| that (?:it|this|they|you|we)\b| you\b| we\b| it\b| there\b)"
+    r"|denotes?|stands? for"
     r"|represents? (?:an?|the|one|some)\b|(?:is|are) (?:defined as|understood as))\s+\S+",
     re.I,
 )
@@ -140,13 +146,20 @@ POINTS_BACK = re.compile(
     r"\b(?:this|these|those|above|previous|remaining|resulting)\b|\b(?:it|they) $", re.I
 )
 CALLED = re.compile(
-    r"(?<!that )(?<!which )\b(?:is|are|be|being|also|often|commonly)\s+"
+    r"(?<!that )(?<!which )\b(?:(?P<be>is|are)|also|often|commonly)\s+"
     r"(?:\w+ly\s+|also\s+|often\s+|sometimes\s+)?"
     rf"{NAMING}\s+{NAMED}(?=\s*[.,;(]|$)",
     re.I,
 )
+# "A packet is called X" says no more than its name; what sets it apart comes with one of these.
+APART = re.compile(
+    r"\b(?:of|that|which|who|whose|where|when|used|made|with|without|for|by|in|to|from|on|at|between"
+    r"|containing|within)\b"
+)
+# "Y, also known as X, is a …"
+GOES_ON = re.compile(r"\s*(?:\([^()]*\))?,?\s+(?:is|are)\s+(?:an?|the)\s")
 THIS_IS_CALLED = re.compile(
-    r"(?:This|These|It|They|That)(?P<noun>\s+\w+){0,3}?\s+(?:is|are)\s+(?:\w+\s+)?"
+    r"(?:This|These|It|They|That)(?:\s+\w+){0,3}?\s+(?:is|are)\s+(?:\w+\s+)?"
     rf"{NAMING}\s+{NAMED}\s*(?:\([^()]*\))?\s*[.,;]",
     re.I,
 )
@@ -154,6 +167,13 @@ THIS_IS_CALLED = re.compile(
 LEANS = re.compile(
     r"(?:this|these|those|that|it|they|he|she|however|and|but|so|then|for example|for instance|next"
     r"|here|instead|also|again|finally|first|second|thus|therefore|note|otherwise|yes|no)\b",
+    re.I,
+)
+# Tells the reader what to do.
+ORDER = re.compile(
+    r"(?:(?:in|on|from|to|for|once|when|if|after) [^,]*, )?(?:(?:then|now|simply) )?"
+    r"(?:define|select|choose|click|set|use|enter|add|create|open|run|make|specify|check|go|submit|press"
+    r"|type|install|configure|it is time)\b",
     re.I,
 )
 # What has to be so, as specifications say it.
@@ -173,6 +193,8 @@ SHORTEST, LONGEST = 5, 55
 LITTLE = 8
 LONGEST_PHRASE = 30
 CIRCULAR = 16
+SAME = re.compile(rf"(?:an?|the)\s+(?:[\w\-]+\s+)?{MASK}(?!\w)", re.I)
+BARE = re.compile(r"an?(?:\s+(?!(?:of|for|that|by|to|from|with|in|on)\s)[\w\-]+){1,4}\W*$")
 FOLLOWING = re.compile(r"\b(?:the|these|as) follow(?:ing|s)\b|:$", re.I)
 QUESTION = re.compile(r"[?!][\"'”’)]*$")
 NEGATION = re.compile(r"(?:not|never|no longer|n't|hardly|neither|nor)\b")
@@ -212,6 +234,9 @@ def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
         change += 0.1
     if DEICTIC.search(sentence):
         change -= 0.12
+    these = THESE.search(sentence)
+    if these and these["noun"] not in sentence[: these.start()]:
+        change -= 0.2
     if EXAMPLE.search(sentence[:40]):
         change -= 0.3
     if NORMATIVE.search(sentence):
@@ -221,13 +246,9 @@ def judged(sentence: str, *, is_titled: bool = False) -> Finding | None:
     return adjusted(finding, change)
 
 
-def calls(sentence: str) -> str:
-    """Whether it names what the sentence before it says: "This is called X." does so "alone",
-    "These files are called X." together with it."""
-    found = THIS_IS_CALLED.match(sentence)
-    if found is None:
-        return ""
-    return "together" if found["noun"] else "alone"
+def calls(sentence: str) -> bool:
+    """Whether it names what the sentence before it says: "This is called X."."""
+    return THIS_IS_CALLED.match(sentence) is not None
 
 
 def _by_verb(sentence: str, *, is_titled: bool) -> Finding | None:
@@ -269,13 +290,13 @@ def _what_it_is(found: re.Match[str]) -> Finding | None:
     if is_past:
         score -= 0.24
     if found["also"]:
-        score -= 0.2
+        score -= 0.3
     # "An icon is an icon that …"
     if MASK in rest[:CIRCULAR]:
-        score -= 0.2
-    # "X is a resource in the API": true, and little.
+        score -= 0.4 if SAME.match(rest) else 0.2
+    # "X is a resource in the API": true, and little; "X is a growing community": less.
     if len(rest.split()) < LITTLE:
-        score -= 0.08
+        score -= 0.24 if BARE.match(rest) else 0.08
     if CONSEQUENCE.match(rest):
         score -= 0.3
     return Finding(score, "is")
@@ -286,9 +307,13 @@ def _called(sentence: str) -> Finding | None:
     if found is None or THIS_IS_CALLED.match(sentence):
         return None
     before = sentence[: found.start()]
-    if len(before.split()) < 4 or NEGATION.search(before[-12:]) or POINTS_BACK.search(before):
+    if NEGATION.search(before[-12:]) or POINTS_BACK.search(before) or MAIN_VERB.search(before):
         return None
-    return Finding(0.66, "called")
+    if found["be"]:
+        is_said = len(before.split()) >= 4 and APART.search(before) is not None
+    else:
+        is_said = GOES_ON.match(sentence, found.end()) is not None
+    return Finding(0.66, "called") if is_said else None
 
 
 def _untold(sentence: str) -> Finding | None:
@@ -296,6 +321,8 @@ def _untold(sentence: str) -> Finding | None:
     if found := PRONOUN.match(sentence):
         rest = found["rest"]
         if OPINION.match(rest) or POINTING.match(rest) or OF_TEXT.match(rest):
+            return None
+        if MASK in rest[:CIRCULAR]:
             return None
         return Finding(0.64, "heading")
     # "A naming scheme for brokers …" is about something else.

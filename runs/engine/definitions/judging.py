@@ -33,8 +33,6 @@ class Judged(NamedTuple):
     finding: Finding
     # The sentence that defines; the one before it where the term only gets its name here.
     sentence: int
-    # Whether the sentence with the name is needed to understand it.
-    is_together: bool = False
 
 
 def judged(
@@ -45,16 +43,18 @@ def judged(
     words = plain(raw)
     language = japanese if is_japanese(words) else english
     masked = subject.masked(words)
-    if number and (naming := language.calls(masked)):
+    if number and language.calls(masked):
         before = plain(sentences[number - 1])
         leans = language.LEANS.match(before)
         if len(before) > (LONGEST if language is japanese else 2 * LONGEST):
             return None
         if language is japanese and not japanese.stands_by_itself(before):
             return None
+        if language is english and english.ORDER.match(before):
+            return None
         if leans or len(before) < 15 or before.endswith(("?", "？", ":", "：")):
             return None
-        return Judged(Finding(0.74, "naming"), number - 1, is_together=naming == "together")
+        return Judged(Finding(0.74, "naming"), number - 1)
     finding = language.judged(masked, is_titled=is_titled)
     if finding is None or _is_setting(words, subject):
         return None

@@ -39,7 +39,8 @@ LABEL = re.compile(
     r"|inputs?|outputs?|入力|出力|単位|サイズ"
     r"|values?|types?|names?|usage|overview|introduction|configuration|summary|details?|options?|parameters?"
     r"|注意|注記|注|補足|例|備考|重要|警告|ヒント|既定値?|デフォルト値?|説明|概要|使い方|使用例|はじめに|設定|値|名前|まとめ"
-    r"|本書|本章|本節|本稿|本文書|本ドキュメント|結果|目的|理由|原因|方法|手順|条件"
+    r"|上図|下図|右図|左図|前者|後者|外部サイト|本書|本章|本節|本稿|本文書|本ドキュメント|結果|目的|理由|原因|(?:入手|使用|利用|設定|確認|実行|対処)?方法|手順|条件"
+    r"|problems?|causes?|symptoms?|solutions?|問題|解決策|課題|対策|方針|推奨|特徴|利点|欠点|メリット|デメリット"
     r"|注意点|留意点|ポイント|制限事項|前提条件|補足説明)",
     re.I,
 )
@@ -144,6 +145,17 @@ NO_MEANING = re.compile(
 NAMES = re.compile(r"[^、。のをはがにで]{1,12}(?:、[^、。のをはがにで]{1,12}){2,}")
 # Of something else than the term: 「X：Yは…」.
 OWN_TOPIC = re.compile(r"[^、。]{1,24}は、?")
+# Of somebody who has to do something: 「X：図解を活用する」.
+ADVISED = re.compile(
+    r"(?:(?:活用|検討|負担|考慮|重視|徹底|推奨|意識|遵守|採用|実装|記述|使用|利用|確認|選択|指定|設定|回避|優先)"
+    r"(?:する|します)|責任を(?:持つ|持ちます|負う|負います))$"
+)
+# More than the words of a longer name: 「サンプリング技術」.
+JOINED = re.compile("[ぁ-ん]|用|向け")
+# What is done with it, or can be.
+CAN_BE_DONE = re.compile(rf"でき(?:る|ます)$|{japanese.PASSIVE.pattern}")
+# 「Xに値を設定する」 in the place of what X means.
+TAKEN_AS_KNOWN = re.compile(f"{MASK}(?:[にのをへで型が]|と(?!は))")
 # A list of what is done, politely, and not of what things are.
 POLITE = re.compile(r"(?<!となり)(?<!指し)(?<!いい)(?<!表し)ます$")
 # Words in code: a parameter or a key has no space, and those in capitals are of a language.
@@ -251,7 +263,8 @@ def _is_meaning(meaning: str, subject: Subject) -> bool:
 def is_circular(meaning: str, subject: Subject) -> bool:
     """Whether a meaning takes its term as known: it has it near its beginning, and not as that of
     which something is said."""
-    return MASK in subject.masked(meaning)[4:CIRCULAR]
+    masked = subject.masked(meaning)
+    return MASK in masked[4:CIRCULAR] or TAKEN_AS_KNOWN.match(masked) is not None
 
 
 def _says_something(words: str, fewest: int = FEWEST_WORDS) -> bool:
@@ -271,9 +284,11 @@ def in_item(raw: str, subject: Subject, *, is_item: bool, is_ordered: bool) -> F
     rest = found["rest"]
     _start, end = sentences(rest, 0, len(rest))[0]
     said = rest[:end]
-    if MASK in said[:CIRCULAR] or (LINK.match(raw) and OF_PAGE.match(said)):
-        return None
     is_japanese_item = IS_JAPANESE.search(rest) is not None
+    if MASK in (said if is_japanese_item else said[:CIRCULAR]):
+        return None
+    if LINK.match(raw) and OF_PAGE.match(said):
+        return None
     finding = _japanese_item(said, subject) if is_japanese_item else _english_item(rest)
     if finding is None:
         return None
@@ -328,7 +343,7 @@ def _japanese_item(said: str, subject: Subject, *, politely: bool = False) -> Fi
         return None
     if japanese.LEANS.match(core) or IN_FORM.match(core):
         return None
-    if japanese.LISTED.search(core) or NAMES.fullmatch(core):
+    if japanese.ELSEWHERE.search(core) or NAMES.fullmatch(core) or ADVISED.search(core):
         return None
     if OWN_TOPIC.match(core) or japanese.OPINION.search(core) or japanese.LESSER.search(core):
         return None
@@ -338,11 +353,13 @@ def _japanese_item(said: str, subject: Subject, *, politely: bool = False) -> Fi
         return None
     copula = japanese.COPULA.search(core)
     noun = core[: copula.start()] if copula else core
-    if japanese.CLASS.search(noun) or japanese.MEANS.search(core):
+    if japanese.OWN_SUBJECT.search(noun):
+        return None
+    if japanese.MEANS.search(core) or (japanese.CLASS.search(noun) and JOINED.search(noun)):
         return Finding(0.78, "list")
     if copula:
         return None if japanese.NOT_NOUN.search(noun) else Finding(0.68, "list")
-    if japanese.DOES.search(core):
+    if japanese.DOES.search(core) and not CAN_BE_DONE.search(core):
         return Finding(0.72, "list")
     return Finding(_kind_score(core, subject), "list")
 

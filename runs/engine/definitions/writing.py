@@ -159,8 +159,7 @@ def _of_sentences(context: Context, subject: Subject) -> _Definition | None:
     text = expanded(tidy(plain(raw[first])), subject)
     if best.finding.pattern == "naming":
         last = first + 1
-        if best.is_together:
-            text += ("" if is_japanese(text) else " ") + plain(raw[last])
+        text += ("" if is_japanese(text) else " ") + plain(raw[last])
     elif first + 1 < len(raw):
         following = plain(raw[first + 1])
         if goes_on(text, following, subject):

@@ -28,6 +28,9 @@ DEFINE_BROKER = [
     "The broker is the process under which all messages are passed on.",
     "Brokers are carefully chosen machines that pass messages on.",
     "A broker is a process that passes messages on, because workers cannot.",
+    "Brokers are machines that split the work into parts and pass these parts on.",
+    "The last stage of the way of a message is called a broker.",
+    "A message router, also known as a broker, is a process that passes messages on.",
 ]
 NO_DEFINITIONS = [
     # A question, a denial, an opinion, a step.
@@ -42,6 +45,22 @@ NO_DEFINITIONS = [
     "The broker is used to pass messages between the workers.",
     "Brokers are started by the operator at six in the morning.",
     "Brokers are always available on each of the machines.",
+    "A broker is an incredible experience for everybody who lives in the house.",
+    "A broker is an elegantly simple design and has a lot of friends.",
+    "Brokers are the classic example of a machine that hums in the cellar.",
+    "Brokers are also a useful machine for the workers of the house.",
+    "A broker is a machine of sorts.",
+    "A broker is a new version of the process that passes messages on.",
+    "Brokers are sometimes called routers or posts.",
+    "Brokers are message-driven, which means it responds to any message.",
+    "The brokers are described in plain text in the plan of the house.",
+    # A name, and nothing that sets it apart.
+    "The small grey machine is called a broker, and is drawn in the plan.",
+    "Often workers pass messages on without being called a broker.",
+    "The work is harder as it can in addition to plans contain what is called a broker.",
+    "The use of a message router, also known as a broker, has become common.",
+    # What these are was said before.
+    "Brokers are the main machines for these messages.",
     # A parameter, and what it may be.
     "A broker is a number from 0 to 100, or a name in the list.",
     "A broker is a number between 0 and 100 that specifies the rack to use.",
@@ -128,6 +147,7 @@ def test_below_its_own_heading_the_term_need_not_be_named() -> None:
     "sentence",
     [
         "This is a list of all machines that the house has.",
+        "This is a broker for everybody who has no other one.",
         "A consistent naming scheme for brokers makes it easier to find them.",
         "A public office in Colombia publishes a notice to all workers of the house.",
     ],
@@ -152,8 +172,7 @@ def test_the_title_in_the_settings_is_a_heading() -> None:
 def test_a_name_given_by_the_next_sentence() -> None:
     text = "Messages are kept until a worker has asked for them. This is called queueing.\n"
     found = entry("queueing", text)
-    assert found.definition == "Messages are kept until a worker has asked for them."
-    assert found.evidence[0].quote == text.strip()
+    assert found.definition == found.evidence[0].quote == text.strip()
 
 
 def test_a_name_given_to_a_thing_of_the_sentence_before() -> None:

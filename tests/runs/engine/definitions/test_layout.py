@@ -143,6 +143,10 @@ def test_an_item_that_explains(term: str, line: str, definition: str) -> None:
         ("母線", "- **母線**：雷による長い時間の停電。"),
         ("母線", "- 母線：すべての電源と負荷がつながる導線。"),
         ("注意", "- **注意**：すべての電源がつながる設備。"),
+        ("方針", "- **方針**：すべての電源がつながる設備。"),
+        ("problem", "- **Problem**: The machine that hums in the cellar."),
+        ("母線", "- **母線**：電圧を下げるため、二つ目の設備を活用する。"),
+        ("母線", "- **母線**：上記の電源がつながる設備。"),
     ],
 )
 def test_an_item_that_does_not_explain(term: str, line: str) -> None:
@@ -199,6 +203,8 @@ def test_a_list_of_what_to_do_and_of_values(meaning: str) -> None:
         "係の名前は必ず書くこと。",
         "知らせを待つ人が少なからずいる",
         "知らせの大幅な変更を伴う場合",
+        "窓口に係の名前を記す。",
+        "係の名前の例を以下に示す。",
     ],
 )
 def test_a_japanese_list_of_what_to_do_and_of_values(meaning: str) -> None:

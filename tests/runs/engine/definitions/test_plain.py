@@ -26,6 +26,12 @@ from runs.engine.definitions.plain import plain
         ("A light [WSGI] framework.", "A light WSGI framework."),
         ("A light [WSGI][pep] framework.", "A light WSGI framework."),
         ("An index a[I] and a box [X].", "An index a[I] and a box [X]."),
+        # Roles, looks and marks.
+        ("A {term}`berth <ship>` and {ref}`quay`.", "A berth and quay."),
+        ("It is old {cite:p}`Owen2012`.", "It is old ."),
+        ("The `depth_{pair}` and `s` of it.", "The depth_{pair} and s of it."),
+        ("A :material-ferry: **ferry**{ .teal } sails.", "A ferry sails."),
+        ("==A berth is a place==, if `a == b`.", "A berth is a place, if a == b."),
         # What is only for translators and line breaks.
         ("The [!DNL Web SDK] sends [!UICONTROL Data].", "The Web SDK sends Data."),
         ("データ\u200b統合", "データ統合"),

@@ -41,6 +41,18 @@ from tests.runs.engine.definitions.made import a_term, contexts, entry
             "[FIX] The name of the berth in the list of ferries #175 (pilot)",
             "In the morning all of the ferries leave the berth in the north",
         ),
+        (
+            "岸壁",
+            "岸壁の使い方と、ここに置くことのできる物は以下の表に書いてある。",
+            "嵐の後、北の岸壁には一週間のあいだ船が入らなかった。",
+        ),
+        # Of the term itself, and more than its name.
+        (
+            "berth",
+            "On Monday the ferry left the berth in the north at noon.",
+            "Berths are kept free for the ferries of the harbour.",
+        ),
+        ("berth", "See berth.", "On Monday the ferry left for the small harbour, not to berth"),
     ],
 )
 def test_the_better_of_two(term: str, worse: str, better: str) -> None:
