@@ -84,7 +84,7 @@ OPINION = re.compile(
     r"[a-z]+))"
     r"|an?\s+(?:very\s+)?(?:simple|common|popular|useful|powerful|well-known|official|basic"
     r"|convenient)(?:(?:,| and)\s+\w+)?\s+"
-    r"(?:technique|concept|method|tool|project|feature|operation)(?:[,.;]| (?:and|in)\b)"
+    r"(?:technique|concept|method|tool|project|feature|operation)(?:[,.;]| and\b|(?<=tool) in\b)"
     r"|an?\s+(?:[\w\-]+\s+)?feature that is (?:only |not )?(?:available|enabled|disabled)\b"
 )
 POINTING = re.compile(
@@ -154,7 +154,7 @@ CALLED = re.compile(
 # "A packet is called X" says no more than its name; what sets it apart comes with one of these.
 APART = re.compile(
     r"\b(?:of|that|which|who|whose|where|when|used|made|with|without|for|by|in|to|from|on|at|between"
-    r"|containing|within)\b"
+    r"|containing|using|within)\b"
 )
 # "Y, also known as X, is a …"
 GOES_ON = re.compile(r"\s*(?:\([^()]*\))?,?\s+(?:is|are)\s+(?:an?|the)\s")

@@ -53,7 +53,7 @@ KIND = re.compile(
 )
 # A noun with what sets it apart; 「共通」 and 「磁石内蔵」 have nothing.
 SET_APART = re.compile(
-    rf"[うくぐすつぶむるただいな]\s?[{KANJI}{KATAKANA}A-Za-z0-9「][^、。]*$|の\s?[^、。ぁ-ん]{{2,}}$"
+    rf"[うくぐすつぶむるただいな]\s?[（(]?[{KANJI}{KATAKANA}A-Za-z0-9「][^、。]*$|の\s?[^、。ぁ-ん]{{2,}}$"
 )
 # What may come of a thing, or was done to it.
 NOT_KIND = re.compile(

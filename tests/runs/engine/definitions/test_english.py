@@ -30,6 +30,8 @@ DEFINE_BROKER = [
     "A broker is a process that passes messages on, because workers cannot.",
     "Brokers are machines that split the work into parts and pass these parts on.",
     "The last stage of the way of a message is called a broker.",
+    "Machines using the protocol of the house are known as brokers.",
+    "A broker is a common operation in the house, which is used to pass messages.",
     "A message router, also known as a broker, is a process that passes messages on.",
 ]
 NO_DEFINITIONS = [
@@ -50,6 +52,7 @@ NO_DEFINITIONS = [
     "Brokers are the classic example of a machine that hums in the cellar.",
     "Brokers are also a useful machine for the workers of the house.",
     "A broker is a machine of sorts.",
+    "Brokers are a powerful tool in large houses.",
     "A broker is a new version of the process that passes messages on.",
     "Brokers are sometimes called routers or posts.",
     "Brokers are message-driven, which means it responds to any message.",
