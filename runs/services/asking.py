@@ -110,7 +110,8 @@ def _ask(work: Work, requests: Iterable[Request], *, total: int, live: bool) -> 
     step, run = work.step, work.run
     alone = work.config.strategy == Strategy.BATCH and not work.builtin
     number = step.process_id or uuid4()
-    step.process_id, step.live, step.total = number, live and not alone, total
+    step.process_id, step.live = number, live and not alone
+    step.total, step.done = total, 0
     with work.session.atomic():
         work.progress(0, total)
         RunStep.objects.filter(pk=step.pk).update(
@@ -178,8 +179,7 @@ class Hearing:
         self._work = work
         self._names = names
         self._store = store
-        step = RunStep.objects.get(pk=work.step.pk)
-        self._done, self._total = step.done, step.total
+        self._done, self._total = work.step.done, work.step.total
 
     def __call__(self, results: list[Result]) -> None:
         failures = self._store(results) if self._store is not None else []

@@ -32,7 +32,7 @@ class Line:
 
 def write(run: Run, lines: Sequence[Line]) -> None:
     """Whoever the run belongs to now may write: a line after the end is as good as any."""
-    with transaction.atomic():
+    with transaction.atomic(savepoint=False):
         Run.objects.filter(pk=run.pk).update(log_count=F("log_count") + len(lines))
         _insert(run, lines)
 

@@ -198,11 +198,9 @@ def end(process: LLMProcess, to: ProcessStatus, *, error: str = "", steps: Steps
     process.finished_at = timezone.now()
     budgets.settle(process)
     process.save()
-    news.hold_run(process)
     if process.then_kind:
         enqueue_job(process.then_kind, process.then_payload, scope=job_scope(process))
-    news.progress(process, steps)
-    news.changed(process)
+    news.changed(process, steps)
 
 
 def fail_unfinished(process: LLMProcess, rows: LLMJobQuerySet, error: str) -> int:

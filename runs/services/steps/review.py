@@ -41,7 +41,7 @@ def review(work: Work) -> None:
         )
         return failures
 
-    if work.step.process_id is None:
+    if work.step.process_id is None and work.run.issues.exists():
         # Left from a model that the project has gone away from.
         with work.session.atomic():
             work.run.issues.all().delete()
