@@ -4,11 +4,13 @@
 
 The model is the tests' peer in a process of its own, which answers each question after `--delay`.
 The sequential way sends the very same questions through the same client, one after the other. The
-ideal is, for each step, its requests ÷ concurrency × delay, rounded up to whole rounds: a step's
-questions come from the answers of the step before. Two runs are measured: the first of a worker
-that has just started, and its second, about other terms and documents. `--kills 0` leaves the kills
-out. Runs embedded (SQLite), and with DATABASE_URL and REDIS_URL set also scaled. Provider, worker
-and database share the machine.
+ideal is measured: the same questions again, so many at a time, by somebody who only sends and
+reads, a step after the other, for a step's questions come from the answers of the step before.
+Beside it stands what a server would take that does nothing but wait: for each step its requests ÷
+concurrency × delay, rounded up to whole rounds. Two runs are measured: the first of a worker that
+has just started, and its second, about other terms and documents. `--kills 0` leaves the kills out.
+Runs embedded (SQLite), and with DATABASE_URL and REDIS_URL set also scaled. Provider, worker and
+database share the machine.
 """
 
 import argparse
@@ -61,22 +63,27 @@ def measure(mode: str, options: argparse.Namespace) -> None:
         asked = [entry.body for entry in server.requests]
         questions = Path(directory) / "questions.jsonl"
         questions.write_text("\n".join(asked[: runs[0]["requests"]]))
-        seconds = float(
-            child("benchmarks.pipeline_side", "sequential", str(questions), environment=environment)
-        )
+        steps = runs[0]["steps"].values()
+        counts = [str(number) for number in (options.concurrency, *steps)]
+
+        def side(way: str, *more: str) -> float:
+            arguments = (way, str(questions), *more)
+            return float(child("benchmarks.pipeline_side", *arguments, environment=environment))
+
+        seconds = side("sequential")
+        ideal = min(side("together", *counts) for _ in range(3))
+    waiting = options.delay * sum(math.ceil(count / options.concurrency) for count in steps)
     needed = sum(ours["requests"] for ours in runs)
     print(f"{mode}: one by one {seconds:.2f} s; requests made {len(asked)}, needed {needed}")
+    print(f"  {options.concurrency} at a time by a bare client: {ideal:.2f} s")
     for which, ours in zip(("first", "second"), runs, strict=True):
-        ideal = sum(
-            math.ceil(count / options.concurrency) * options.delay
-            for count in ours["steps"].values()
-        )
         took = ours["seconds"]
         print(f"  {which} run, {ours['terms']} terms, requests {ours['steps']}: {took:.2f} s,")
         print(f"    of it planning and storing {ours['other']:.2f} s,", end=" ")
         print(f"worker's processor {ours['processor']:.2f} s")
         print(f"    {seconds / took:.1f}× faster than one by one (goal {GOAL_FASTER}×)")
         print(f"    {took / ideal:.2f}× of the ideal {ideal:.2f} s (goal {GOAL_OVER_IDEAL}×)")
+        print(f"    {took / waiting:.2f}× of {waiting:.2f} s, if the server only waited")
 
 
 def kill(mode: str, options: argparse.Namespace) -> None:

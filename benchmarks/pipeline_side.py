@@ -2,14 +2,19 @@
 
 python -m benchmarks.pipeline_side run TERMS
 python -m benchmarks.pipeline_side sequential QUESTIONS
+python -m benchmarks.pipeline_side together QUESTIONS CONCURRENCY STEP …
 """
 
+import asyncio
 import gc
 import json
 import os
 import sys
 import time
+from collections.abc import Iterator, Sequence
+from itertools import islice
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import django
 from openai import OpenAI
@@ -68,11 +73,38 @@ def sequential(questions: Path) -> float:
     return time.perf_counter() - began
 
 
+async def together(questions: Path, concurrency: int, steps: Sequence[int]) -> float:
+    """The same at so many connections, a step after the other, by somebody who does nothing but
+    send and read: no client could be done sooner with this server on this machine."""
+    address = urlsplit(os.environ["GLOSSARY_LLM_BASE_URL"])
+    head = f"POST {address.path}/chat/completions HTTP/1.1\r\nHost: {address.netloc}\r\n"
+    bodies = (line.encode() for line in questions.read_text().splitlines())
+
+    async def ask(waiting: Iterator[bytes]) -> None:
+        reader, writer = await asyncio.open_connection(address.hostname, address.port)
+        for body in waiting:
+            writer.write(f"{head}Content-Length: {len(body)}\r\n\r\n".encode() + body)
+            answer = await reader.readuntil(b"\r\n\r\n")
+            assert answer.startswith(b"HTTP/1.1 200 "), answer
+            length = answer.lower().split(b"content-length:")[1].split(b"\r\n")[0]
+            await reader.readexactly(int(length))
+        writer.close()
+
+    began = time.perf_counter()
+    for count in steps:
+        waiting = iter(list(islice(bodies, count)))
+        await asyncio.gather(*(ask(waiting) for _ in range(min(concurrency, count))))
+    return time.perf_counter() - began
+
+
 if __name__ == "__main__":
-    if sys.argv[1] == "run":
+    what, *given = sys.argv[1:]
+    if what == "run":
         # As the processes of a worker are started.
         gc.freeze()
         # Of two runs the second finds loaded what a worker loads once: clients, tokenizers, words.
-        print(json.dumps([run(int(sys.argv[2]), seed) for seed in (1, 2)]))
+        print(json.dumps([run(int(given[0]), seed) for seed in (1, 2)]))
+    elif what == "sequential":
+        print(sequential(Path(given[0])))
     else:
-        print(sequential(Path(sys.argv[2])))
+        print(asyncio.run(together(Path(given[0]), int(given[1]), [int(n) for n in given[2:]])))
