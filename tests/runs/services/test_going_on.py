@@ -74,6 +74,23 @@ class TestGoingOn:
         again = work_on(resume(run, actor=OPERATOR))
         assert (again.status, again.error_message) == (Status.COMPLETED, "")
 
+    def test_one_that_was_stopped_tells_how_many_failed(self, harbour, model, monkeypatch):
+        run_to_end(harbour, "extract")
+        known = model.model._script
+        model.script(lambda body: "no JSON" if "pilot station" in asked_for(body) else known(body))
+        run = start_run(harbour, "from_terms")
+        real = generate_step.finishing
+
+        def stopped(work):
+            cancel(run, actor=OPERATOR)
+            return real(work)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(generate_step, "finishing", stopped)
+            run = work_on(run)
+        assert run.status == Status.CANCELLED
+        assert run.failure_count == run.failures.count() > 0
+
     def test_what_is_reviewed_is_whole(self, harbour):
         """Not the two entries of a run that was stopped."""
         whole = run_to_end(harbour)
