@@ -57,7 +57,7 @@ def estimate(project: Project, scope: Scope) -> Estimate:
     if config.kind == ProviderKind.BUILTIN:
         seconds = terms * (seconds_a_term or BUILTIN_SECONDS_A_TERM)
         return Estimate(terms, 0, 0, 0, False, seconds, bool(past))
-    requests = round(sum(REQUESTS_A_TERM.get(step, 0) * terms for step in steps))
+    requests = round(_usual_requests(scope, terms) * _more_than_usual(past, scope))
     input_each, output_each = _tokens_a_request(past)
     tokens = requests * (input_each + output_each)
     nano = cost_nano(
@@ -122,6 +122,18 @@ def _rate(past: list[Run], step: Step) -> float | None:
 
 def _terms_in(run: Run) -> int:
     return run.terms.filter(excluded_because="").count()
+
+
+def _usual_requests(scope: str, terms: int) -> float:
+    return terms * sum(REQUESTS_A_TERM.get(step, 0) for step in STEPS[Scope(scope)])
+
+
+def _more_than_usual(past: list[Run], scope: Scope) -> float:
+    """How many times as many requests runs of the scope made; where there are none, other runs."""
+    alike = [run for run in past if run.scope == scope] or past
+    made = sum(run.requests for run in alike)
+    usual = sum(_usual_requests(run.scope, _terms_in(run)) for run in alike)
+    return made / usual if made and usual else 1.0
 
 
 def _tokens_a_request(past: list[Run]) -> tuple[int, int]:

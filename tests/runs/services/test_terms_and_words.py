@@ -12,7 +12,7 @@ from projects.services.synonyms import make_group
 from projects.services.terms import add_term, set_status
 from projects.terms.keys import key_of
 from runs.choices import Scope, Status
-from runs.models import RunStep
+from runs.models import Run, RunStep
 from runs.services.estimates import estimate
 from runs.services.failures import retry_failures
 from tests.factories import make_document
@@ -71,6 +71,18 @@ class TestTerms:
             started_at=now - timedelta(seconds=10), finished_at=now
         )
         assert estimate(harbour, Scope.GENERATE).seconds > before / 2
+
+    def test_requests_are_estimated_from_those_that_were_made(self, harbour, model):
+        run = run_to_end(harbour)
+        assert estimate(harbour, Scope.FULL).requests == run.requests == len(model.requests) > 0
+        # Twice as many as that: so will it be in other scopes.
+        usual = estimate(harbour, Scope.GENERATE).requests
+        Run.objects.filter(pk=run.pk).update(requests=2 * run.requests)
+        assert estimate(harbour, Scope.FULL).requests == 2 * run.requests
+        assert abs(estimate(harbour, Scope.GENERATE).requests - 2 * usual) <= 1
+        # Runs of the scope itself say more.
+        generated = run_to_end(harbour, "generate")
+        assert estimate(harbour, Scope.GENERATE).requests == generated.requests
 
 
 class TestSaid:
