@@ -115,6 +115,9 @@ def _ask(work: Work, requests: Iterable[Request], *, total: int, live: bool) -> 
         RunStep.objects.filter(pk=step.pk).update(
             process_id=number, live=step.live, total=total, done=0, failed=0
         )
+        # What a model that the project has gone away from had no result for is asked again.
+        run.failures.filter(step=step.step).delete()
+        _count_failures(run)
     process = queue.enqueue(
         number,
         requests,
@@ -227,7 +230,11 @@ def note_failures(work: Work, failures: Sequence[Failure]) -> None:
         ),
         ignore_conflicts=True,
     )
-    Run.objects.filter(pk=work.run.pk).update(failure_count=work.run.failures.count())
+    _count_failures(work.run)
+
+
+def _count_failures(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(failure_count=run.failures.count())
 
 
 def failures_of(result: Result, names: Mapping[str, str]) -> list[Failure]:
