@@ -10,6 +10,7 @@ from django.db.models import Sum
 from glossary_site.llm.choices import ProviderKind
 from glossary_site.llm.providers import ProviderConfig, provider_for
 from glossary_site.llm.tokens import cost_nano, cost_of_nano
+from projects.choices import Language
 from projects.models import Project
 from runs.choices import STEPS, Scope, Status, Step
 from runs.models import Run, RunStep
@@ -23,6 +24,8 @@ INPUT_TOKENS_A_REQUEST = 1_400
 OUTPUT_TOKENS_A_REQUEST = 250
 SECONDS_A_REQUEST = 4.0
 BUILTIN_SECONDS_A_TERM = 0.02
+# Of documents in this language: three for its own signs, one for all that stands between them.
+BYTES_A_CHARACTER: dict[str, float] = {Language.JAPANESE: 2.2}
 PAST_RUNS = 5
 
 
@@ -85,7 +88,7 @@ def _terms(project: Project, scope: Scope) -> int:
     if project.terms.in_glossary().filter(by_hand=False).exists():
         return known
     size = project.documents.aggregate(n=Sum("byte_size"))["n"] or 0
-    return known + (worth(size) if size else 0)
+    return known + (worth(int(size / BYTES_A_CHARACTER.get(project.language, 1))) if size else 0)
 
 
 def _past(project: Project, config: ProviderConfig) -> list[Run]:

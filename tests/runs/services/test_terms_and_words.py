@@ -15,6 +15,7 @@ from runs.choices import Scope, Status
 from runs.models import Run, RunStep
 from runs.services.estimates import estimate
 from runs.services.failures import retry_failures
+from runs.services.sizes import worth
 from tests.factories import make_document
 from tests.runs.working import run_to_end, work_on
 
@@ -54,6 +55,13 @@ class TestTerms:
         before = estimate(harbour, Scope.FULL).terms
         add_term(project=harbour, text="lighthouse", actor=OPERATOR)
         assert estimate(harbour, Scope.FULL).terms >= before
+
+    def test_a_japanese_document_is_as_long_as_its_characters(self, project):
+        project.language = "ja"
+        project.save()
+        text = "系統運用では、breaker の操作を **手順書** のとおりに行う。\n" * 2000
+        make_document(project, "系統.md", text)
+        assert abs(estimate(project, Scope.FULL).terms / worth(len(text)) - 1) < 0.1
 
     def test_a_retry_of_one_term_says_little_of_all(self, harbour):
         run = run_to_end(harbour)
