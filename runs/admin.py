@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
@@ -44,6 +44,7 @@ from runs.services.settling import settle_run
 ERROR_LENGTH = 120
 # A term takes seconds: for longer than this nothing should be still.
 PATIENCE = timedelta(minutes=10)
+MADE: tuple[Any, ...] = (RunTerm, ProvisionalEntry, RunIssue, RefinedEntry, RunFailure)
 
 
 def stuck(rows: QuerySet[Run]) -> QuerySet[Run]:
@@ -172,19 +173,17 @@ class RunAdmin(ForOperators, ReadOnlyAdmin):
 
     @admin.display(description=_("made"))
     def made(self, run: Run) -> SafeString:
-        """What the run has made, each with a link to it."""
-        counts = Run.objects.filter(pk=run.pk).aggregate(
-            **{name: Count(name, distinct=True) for name in MADE}
-        )
+        """What the run has made, each with a link to it. Counted table by table: joined, they are
+        as many rows as the product of all of them."""
         parts = [
             format_html(
                 '<a href="{}?run__id__exact={}">{}: {}</a>',
                 reverse(f"admin:runs_{model._meta.model_name}_changelist"),
                 run.pk,
                 model._meta.verbose_name_plural,
-                counts[name],
+                model._default_manager.filter(run=run).count(),
             )
-            for name, model in MADE.items()
+            for model in MADE
         ]
         return format_html("{} · {} · {} · {} · {}", *parts)
 
@@ -347,12 +346,3 @@ class DocumentTermsAdmin(ReadOnlyAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[DocumentTerms]:
         rows = super().get_queryset(request).select_related("document")
         return rows.defer("data", "document__content")
-
-
-MADE: dict[str, Any] = {
-    "terms": RunTerm,
-    "provisional": ProvisionalEntry,
-    "issues": RunIssue,
-    "refined": RefinedEntry,
-    "failures": RunFailure,
-}

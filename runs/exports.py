@@ -7,8 +7,6 @@ from dataclasses import fields
 from io import StringIO
 from typing import Any
 
-from django.db.models import QuerySet
-
 from projects.categories import categories_of
 from projects.exports import EntryData, glossary_csv, glossary_json, glossary_markdown
 from projects.exports.csv import BETWEEN, MARK, defused
@@ -28,15 +26,7 @@ TERM_COLUMNS = ("term", "category", "aliases", "score", "occurrences")
 def export_entries(run: Run, format: str, *, title: str = "") -> Iterator[str]:
     """Its last word, piece by piece. For programs the best terms come first, for people they are in
     order."""
-    return _export(run, entries_of(run), format, title=title)
-
-
-def export_refined(run: Run, format: str) -> Iterator[str]:
-    return _export(run, run.refined.all(), format)
-
-
-def _export(run: Run, entries: QuerySet[Any], format: str, *, title: str = "") -> Iterator[str]:
-    rows = entries.values(*COLUMNS)
+    rows = entries_of(run).values(*COLUMNS)
     if format == "md":
         in_order = rows.order_by("reading", "key").iterator(chunk_size=CHUNK)
         data = (EntryData(**row) for row in in_order)

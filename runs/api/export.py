@@ -15,7 +15,7 @@ from projects.models import Project
 from runs.api.base import TAG, RunView
 from runs.api.results import newest_run
 from runs.choices import Step
-from runs.exports import export_refined
+from runs.exports import export_entries
 
 MARKDOWN = "md"
 
@@ -58,7 +58,7 @@ def exported(project: Project, format: str) -> HttpResponse:
     run = newest_run(project, Step.REFINE)
     if run is None:
         raise Http404(_("No run of this project has come to its end yet."))
-    text = "".join(export_refined(run, format))
+    text = "".join(export_entries(run, format))
     response = HttpResponse(text, content_type=FORMATS[format].with_charset)
     response["Content-Disposition"] = f'attachment; filename="glossary-{project.pk}.{format}"'
     return response

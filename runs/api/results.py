@@ -103,7 +103,7 @@ class IssueRows(ResultView):
 
 
 class RefinedRows(ResultView):
-    queryset = RefinedEntry.objects.all()
+    queryset = RefinedEntry.objects.whole()
     step = Step.REFINE
     row_serializer = RefinedSerializer
     filterset_class = RefinedFilter
@@ -159,6 +159,7 @@ class RunRefined(RefinedRows):
         "runs_refined",
         tag=TAG,
         summary="The entries of a run after its review, the best terms first",
+        description="None until all of them are there.",
         responses={200: RefinedSerializer(many=True)},
         errors=[400, 404],
     )

@@ -8,6 +8,7 @@ from projects.choices import Language
 from projects.models.terms import TERM_LENGTH
 from runs.choices import IssueKind, Step
 from runs.models.run import ERROR_LENGTH, Run
+from runs.querysets import RefinedQuerySet
 
 
 class RunTerm(models.Model):
@@ -115,6 +116,8 @@ class RefinedEntry(EntryOfRun):
     )
     # Nothing was wrong with it (or nothing could be done): it is the provisional one.
     copied = models.BooleanField(_("copied"), default=False)
+
+    objects = RefinedQuerySet.as_manager()
 
     class Meta:
         verbose_name = _("refined entry")

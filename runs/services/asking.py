@@ -5,8 +5,7 @@ kill leaves behind is a run with so many entries, and the rest waiting. In a bat
 once, hours later perhaps; the run parks, without a worker, and the end of the process calls for it.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import timedelta
@@ -117,6 +116,9 @@ def _ask(work: Work, requests: Iterable[Request], *, total: int, live: bool) -> 
         RunStep.objects.filter(pk=step.pk).update(
             process_id=number, live=step.live, total=total, done=0, failed=0
         )
+        # What a model that the project has gone away from had no result for is asked again.
+        run.failures.filter(step=step.step).delete()
+        _count_failures(run)
     process = queue.enqueue(
         number,
         requests,
@@ -211,7 +213,10 @@ class Hearing:
         )
 
 
-def note_failures(work: Work, failures: Iterable[Failure]) -> None:
+def note_failures(work: Work, failures: Sequence[Failure]) -> None:
+    """Counted at once: a run that is stopped has those, too."""
+    if not failures:
+        return
     RunFailure.objects.bulk_create(
         (
             RunFailure(
@@ -225,6 +230,11 @@ def note_failures(work: Work, failures: Iterable[Failure]) -> None:
         ),
         ignore_conflicts=True,
     )
+    _count_failures(work.run)
+
+
+def _count_failures(run: Run) -> None:
+    Run.objects.filter(pk=run.pk).update(failure_count=run.failures.count())
 
 
 def failures_of(result: Result, names: Mapping[str, str]) -> list[Failure]:
@@ -254,15 +264,13 @@ def finishing(work: Work, *, of_project: bool = False) -> Iterator[list[Result]]
                 _check_worth(process)
                 yield list(results)
                 count(work.run, process, requests=process.total)
-        failed = Counter(work.run.failures.values_list("step", flat=True))
         now = timezone.now()
         RunStep.objects.filter(pk=step.pk).update(
             finished_at=now,
             done=F("total"),
-            failed=failed[step.step],
+            failed=work.run.failures.filter(step=step.step).count(),
             started_at=step.started_at or now,
         )
-        Run.objects.filter(pk=work.run.pk).update(failure_count=failed.total())
         step.finished_at = now
 
 

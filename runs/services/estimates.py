@@ -10,6 +10,7 @@ from django.db.models import Sum
 from glossary_site.llm.choices import ProviderKind
 from glossary_site.llm.providers import ProviderConfig, provider_for
 from glossary_site.llm.tokens import cost_nano, cost_of_nano
+from projects.choices import Language
 from projects.models import Project
 from runs.choices import STEPS, Scope, Status, Step
 from runs.models import Run, RunStep
@@ -23,6 +24,8 @@ INPUT_TOKENS_A_REQUEST = 1_400
 OUTPUT_TOKENS_A_REQUEST = 250
 SECONDS_A_REQUEST = 4.0
 BUILTIN_SECONDS_A_TERM = 0.02
+# Of documents in this language: three for its own signs, one for all that stands between them.
+BYTES_A_CHARACTER: dict[str, float] = {Language.JAPANESE: 2.2}
 PAST_RUNS = 5
 
 
@@ -57,7 +60,7 @@ def estimate(project: Project, scope: Scope) -> Estimate:
     if config.kind == ProviderKind.BUILTIN:
         seconds = terms * (seconds_a_term or BUILTIN_SECONDS_A_TERM)
         return Estimate(terms, 0, 0, 0, False, seconds, bool(past))
-    requests = round(sum(REQUESTS_A_TERM.get(step, 0) * terms for step in steps))
+    requests = round(_usual_requests(scope, terms) * _more_than_usual(past, scope))
     input_each, output_each = _tokens_a_request(past)
     tokens = requests * (input_each + output_each)
     nano = cost_nano(
@@ -85,7 +88,7 @@ def _terms(project: Project, scope: Scope) -> int:
     if project.terms.in_glossary().filter(by_hand=False).exists():
         return known
     size = project.documents.aggregate(n=Sum("byte_size"))["n"] or 0
-    return known + (worth(size) if size else 0)
+    return known + (worth(int(size / BYTES_A_CHARACTER.get(project.language, 1))) if size else 0)
 
 
 def _past(project: Project, config: ProviderConfig) -> list[Run]:
@@ -122,6 +125,18 @@ def _rate(past: list[Run], step: Step) -> float | None:
 
 def _terms_in(run: Run) -> int:
     return run.terms.filter(excluded_because="").count()
+
+
+def _usual_requests(scope: str, terms: int) -> float:
+    return terms * sum(REQUESTS_A_TERM.get(step, 0) for step in STEPS[Scope(scope)])
+
+
+def _more_than_usual(past: list[Run], scope: Scope) -> float:
+    """How many times as many requests runs of the scope made; where there are none, other runs."""
+    alike = [run for run in past if run.scope == scope] or past
+    made = sum(run.requests for run in alike)
+    usual = sum(_usual_requests(run.scope, _terms_in(run)) for run in alike)
+    return made / usual if made and usual else 1.0
 
 
 def _tokens_a_request(past: list[Run]) -> tuple[int, int]:

@@ -21,8 +21,8 @@ def retry_failures(run: Run, *, actor: Actor, triggered_by: str = "api") -> Run:
     if not failed:
         raise Refusal("nothing_to_retry", _("Nothing failed in this run."))
     if Step.GENERATE in failed and run.provisional.exists():
-        keys = run.failures.filter(step=Step.GENERATE).values_list("key", flat=True)
-        return _define(run, keys, actor=actor, triggered_by=triggered_by)
+        keys = set(run.failures.filter(step=Step.GENERATE).values_list("key", flat=True))
+        return _define(run, keys | _unwritten(run), actor=actor, triggered_by=triggered_by)
     return _follow(run, failed, actor=actor, triggered_by=triggered_by)
 
 
@@ -33,11 +33,16 @@ def resume(run: Run, *, actor: Actor, triggered_by: str = "api") -> Run:
     left = set(run.steps.filter(finished_at__isnull=True).values_list("step", flat=True))
     if not left:
         raise Refusal("nothing_to_resume", _("This run did everything it was asked to do."))
-    if Step.EXTRACT not in left and Step.GENERATE in left and run.provisional.exists():
-        keys = set(run.terms.filter(excluded_because="").values_list("key", flat=True))
-        keys -= set(run.provisional.values_list("key", flat=True))
-        return _define(run, keys, actor=actor, triggered_by=triggered_by)
+    undefined = Step.GENERATE in left or run.failures.filter(step=Step.GENERATE).exists()
+    if Step.EXTRACT not in left and undefined and run.provisional.exists():
+        return _define(run, _unwritten(run), actor=actor, triggered_by=triggered_by)
     return _follow(run, left, actor=actor, triggered_by=triggered_by)
+
+
+def _unwritten(run: Run) -> set[str]:
+    """Terms that failed, and those that were never come to: a run that goes on has them all."""
+    keys = set(run.terms.filter(excluded_because="").values_list("key", flat=True))
+    return keys - set(run.provisional.values_list("key", flat=True))
 
 
 def _define(run: Run, keys: Iterable[str], *, actor: Actor, triggered_by: str) -> Run:

@@ -25,7 +25,7 @@ NAMED = 5
 
 def entries_of(run: Run) -> QuerySet[Any]:
     """What came of it: the refined entries, or the provisional ones where it did not get so far."""
-    refined = run.refined.order_by("order")
+    refined = run.refined.whole().order_by("order")
     return refined if refined.exists() else run.provisional.order_by("order")
 
 

@@ -16,8 +16,7 @@ from glossary_site.pages import query_of, render_page
 from projects.access import Action, project_for
 from projects.choices import Category
 from projects.models import Project
-from projects.rendering.diff import Diff
-from projects.rendering.diff import compare as compare_texts
+from projects.rendering.words import Span, word_diff
 from projects.views.pages import project_context
 from runs.models import Run
 from runs.services.comparing import Changed, Comparison, Side, compare
@@ -59,11 +58,12 @@ class Difference:
         return side.definition if side else ""
 
     @property
-    def diff(self) -> Diff | None:
-        """Made when it is shown: a page has few of what may be thousands."""
+    def words(self) -> list[Span]:
+        """Of the two definitions. Made when they are shown: a page has few of what may be
+        thousands."""
         if self.old is None or self.new is None or "definition" not in self.fields:
-            return None
-        return compare_texts(self.old.definition, self.new.definition)
+            return []
+        return word_diff(self.old.definition, self.new.definition)
 
     @property
     def other_fields(self) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from django.views.decorators.http import require_safe
 from glossary_site.pages import Column, Listing, render_page, wants_part
 from projects.access import Action, project_for
 from projects.views.pages import project_context
-from runs.models import ProvisionalEntry, RefinedEntry, Run, RunTerm
+from runs.models import ProvisionalEntry, Run, RunTerm
 from runs.views.pipeline import pipeline_context
 from runs.views.publications import taken_back
 
@@ -61,10 +61,8 @@ def rows_of(runs: list[Run]) -> list[Row]:
     ids = [run.pk for run in runs]
     found = RunTerm.objects.filter(run__in=ids, excluded_because="").order_by().values("run")
     counts = dict(found.annotate(n=Count("pk")).values_list("run", "n"))
-    with_entries: set[int] = set()
-    for model in (RefinedEntry, ProvisionalEntry):
-        rows = model._default_manager.filter(run__in=ids).order_by()
-        with_entries.update(rows.values_list("run", flat=True).distinct())
+    written = ProvisionalEntry.objects.filter(run__in=ids).order_by()
+    with_entries = set(written.values_list("run", flat=True).distinct())
     undone = taken_back(runs)
     return [
         Row(

@@ -49,11 +49,14 @@ def run_page(request: HttpRequest, project_id: int, run_id: int) -> HttpResponse
     run = run_of(project, run_id)
     part = _part(request)
     counts = {key: table.count(run) for key, table in TABLES.items()}
-    current = _current(request, run, counts)
+    result = _result(run, counts)
+    current = _current(request, result)
     context |= {
         "run": run,
         "tabs": _tabs(current, counts, run),
         "current_tab": current,
+        # Elsewhere other words stand beside the boxes than those that would be published.
+        "can_choose": context["can_edit"] and run.has_ended and current == result,
         "now": timezone.now(),
         "page_shortcuts": "runs/_shortcuts.html",
     }
@@ -73,14 +76,16 @@ def _part(request: HttpRequest) -> str:
     return target if target in PARTS else ""
 
 
-def _current(request: HttpRequest, run: Run, counts: Mapping[str, int]) -> str:
-    """The wanted tab; else the log of a run that goes on, and the result of one that has ended."""
-    wanted = request.GET.get("tab", "")
-    if wanted in TABLES or wanted == LOG:
-        return wanted
+def _result(run: Run, counts: Mapping[str, int]) -> str:
+    """The log of a run that goes on, and what came of one that has ended."""
     if run.is_active:
         return LOG
     return next((table.key for table in RESULTS if counts[table.key]), LOG)
+
+
+def _current(request: HttpRequest, result: str) -> str:
+    wanted = request.GET.get("tab", "")
+    return wanted if wanted in TABLES or wanted == LOG else result
 
 
 def _tabs(current: str, counts: Mapping[str, int], run: Run) -> list[Tab]:

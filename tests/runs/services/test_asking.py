@@ -123,6 +123,29 @@ class TestQueue:
         run = work_on(run)
         assert (run.status, run.error_message) == (Status.COMPLETED, "")
 
+    def test_what_the_engine_has_written_did_not_fail(self, harbour, model, settings, monkeypatch):
+        """The model was no use, so that somebody has chosen the engine meanwhile."""
+        run_to_end(harbour, "extract")
+        model.script(lambda body: "no JSON")
+        settings.LLM = {**settings.LLM, "concurrency": 1}
+        run = start_run(harbour, "generate")
+        real = asking.Hearing.__call__
+
+        def killed_at_the_second(hearing, results):
+            if run.failures.exists():
+                raise OperationalError("as good as a kill")
+            real(hearing, results)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(asking.Hearing, "__call__", killed_at_the_second)
+            perform_job(jobs_of(run).get())
+        failed = set(run.failures.values_list("key", flat=True))
+        assert failed
+        settings.LLM = {**settings.LLM, "base_url": "", "model": ""}
+        run = work_on(run)
+        assert failed <= set(run.provisional.values_list("key", flat=True))
+        assert (run.status, run.failure_count, run.failures.count()) == (Status.COMPLETED, 0, 0)
+
     def test_to_the_engine_and_back_within_one_step(self, harbour, model, settings, monkeypatch):
         """Its questions to the model were withdrawn, those to the engine never put."""
         run_to_end(harbour, "extract")

@@ -74,6 +74,55 @@ class TestGoingOn:
         again = work_on(resume(run, actor=OPERATOR))
         assert (again.status, again.error_message) == (Status.COMPLETED, "")
 
+    @pytest.fixture
+    def stopped(self, harbour, model, monkeypatch):
+        """With a term that failed, and one that it did not come to."""
+        run_to_end(harbour, "extract")
+        known = model.model._script
+        model.script(lambda body: "no JSON" if "pilot station" in asked_for(body) else known(body))
+        run = start_run(harbour, "from_terms")
+        real = generate_step.finishing
+
+        def stop(work):
+            cancel(run, actor=OPERATOR)
+            return real(work)
+
+        with monkeypatch.context() as patch:
+            patch.setattr(generate_step, "finishing", stop)
+            run = work_on(run)
+        model.script(known)
+        run.provisional.filter(key=key_of("berth")).delete()
+        assert run.status == Status.CANCELLED
+        return run
+
+    def test_one_that_was_stopped_tells_how_many_failed(self, stopped):
+        assert stopped.failure_count == stopped.failures.count() > 0
+
+    @pytest.mark.parametrize("begin", [resume, retry_failures])
+    def test_what_goes_on_has_all_terms(self, stopped, begin):
+        again = work_on(begin(stopped, actor=OPERATOR))
+        assert (again.status, again.failure_count) == (Status.COMPLETED, 0)
+        assert again.refined.count() == again.terms.filter(excluded_because="").count()
+
+    def test_the_rest_of_one_that_was_stopped_later_has_those_that_failed(
+        self, harbour, model, monkeypatch
+    ):
+        run_to_end(harbour, "extract")
+        known = model.model._script
+        model.script(lambda body: "no JSON" if "pilot station" in asked_for(body) else known(body))
+
+        def fails(work):
+            raise RuntimeError
+
+        with monkeypatch.context() as patch:
+            patch.setitem(executing.STEPS, "review", fails)
+            run = run_to_end(harbour, "from_terms")
+        assert (run.status, run.failure_count > 0) == (Status.FAILED, True)
+        model.script(known)
+        again = work_on(resume(run, actor=OPERATOR))
+        assert (again.status, again.failure_count) == (Status.COMPLETED, 0)
+        assert again.refined.count() == again.terms.filter(excluded_because="").count()
+
     def test_what_is_reviewed_is_whole(self, harbour):
         """Not the two entries of a run that was stopped."""
         whole = run_to_end(harbour)

@@ -12,9 +12,10 @@ from projects.services.synonyms import make_group
 from projects.services.terms import add_term, set_status
 from projects.terms.keys import key_of
 from runs.choices import Scope, Status
-from runs.models import RunStep
+from runs.models import Run, RunStep
 from runs.services.estimates import estimate
 from runs.services.failures import retry_failures
+from runs.services.sizes import worth
 from tests.factories import make_document
 from tests.runs.working import run_to_end, work_on
 
@@ -55,6 +56,13 @@ class TestTerms:
         add_term(project=harbour, text="lighthouse", actor=OPERATOR)
         assert estimate(harbour, Scope.FULL).terms >= before
 
+    def test_a_japanese_document_is_as_long_as_its_characters(self, project):
+        project.language = "ja"
+        project.save()
+        text = "系統運用では、breaker の操作を **手順書** のとおりに行う。\n" * 2000
+        make_document(project, "系統.md", text)
+        assert abs(estimate(project, Scope.FULL).terms / worth(len(text)) - 1) < 0.1
+
     def test_a_retry_of_one_term_says_little_of_all(self, harbour):
         run = run_to_end(harbour)
         terms = run.terms.filter(excluded_because="").count()
@@ -71,6 +79,18 @@ class TestTerms:
             started_at=now - timedelta(seconds=10), finished_at=now
         )
         assert estimate(harbour, Scope.GENERATE).seconds > before / 2
+
+    def test_requests_are_estimated_from_those_that_were_made(self, harbour, model):
+        run = run_to_end(harbour)
+        assert estimate(harbour, Scope.FULL).requests == run.requests == len(model.requests) > 0
+        # Twice as many as that: so will it be in other scopes.
+        usual = estimate(harbour, Scope.GENERATE).requests
+        Run.objects.filter(pk=run.pk).update(requests=2 * run.requests)
+        assert estimate(harbour, Scope.FULL).requests == 2 * run.requests
+        assert abs(estimate(harbour, Scope.GENERATE).requests - 2 * usual) <= 1
+        # Runs of the scope itself say more.
+        generated = run_to_end(harbour, "generate")
+        assert estimate(harbour, Scope.GENERATE).requests == generated.requests
 
 
 class TestSaid:

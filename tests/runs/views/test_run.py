@@ -385,6 +385,20 @@ class TestDeeds:
         self.post(editing, "run-publish", tide_project.pk, run.pk, choose="yes", key=["quay"])
         assert tide_project.entries.get().term == "Quay"
 
+    def test_entries_are_chosen_where_they_read_as_they_are_published(
+        self, editing, reading, tide_project
+    ):
+        """Not beside what they were before the review."""
+        run = make_run(tide_project)
+        add_entries(run, {"Ebb": "Out."}, refined=False)
+        assert 'id="publish-chosen"' in run_page(editing, run, tab="provisional").text
+        assert 'id="publish-chosen"' not in run_page(reading, run, tab="provisional").text
+        RefinedEntry.objects.create(**entry_fields(run, "Ebb", "The tide going out."))
+        assert 'id="publish-chosen"' in run_page(editing, run, tab="refined").text
+        page = run_page(editing, run, tab="provisional").text
+        assert 'id="publish-chosen"' not in page
+        assert 'name="key"' not in page
+
     def test_what_the_run_does_not_have_is_told_before_and_after(self, editing, tide_project):
         earlier, later = make_run(tide_project), make_run(tide_project)
         add_entries(earlier, {"Ebb": "Out.", "Quay": "A wall."})

@@ -129,6 +129,23 @@ class TestCompare:
         # And without being told which.
         assert "<ins>flows</ins>" in self.compare(reading, tide_project).text
 
+    @pytest.mark.parametrize(
+        ("old", "new", "shown"),
+        [
+            # What is only added to is no other text.
+            ("A rope.", "A rope. It holds the ship.", "A rope.<ins> It holds the ship.</ins>"),
+            ("船の綱。", "船の縄。", "船の<del>綱</del><ins>縄</ins>。"),
+            # Written anew: two texts.
+            ("Used in: “It runs.”", "A tide.", "<del>Used in: “It runs.”</del><ins>A tide.</ins>"),
+        ],
+    )
+    def test_a_definition_is_one_text_with_the_words_that_came_and_went(
+        self, reading, tide_project, old, new, shown
+    ):
+        for definition in (old, new):
+            add_entries(make_run(tide_project), {"Ebb": definition})
+        assert shown in self.compare(reading, tide_project).text
+
     def test_filters(self, reading, tide_project, two):
         def terms(**query):
             page = self.compare(reading, tide_project, **query)
