@@ -5,7 +5,7 @@ known of the terms nearby is what the built-in engine finds defined in the docum
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -73,12 +73,15 @@ def requests(
     terms: Sequence[Term],
     finder: ContextFinder,
     *,
+    only: Container[str] | None = None,
     language: str,
     builtin: bool,
     most_tokens: int = DEFAULT_MOST_TOKENS,
 ) -> Iterator[Request]:
-    """`most_tokens` is what a request and its answer may be together: the model's window."""
-    briefs = _briefs(terms, finder, with_background=not builtin)
+    """`terms` are all of the glossary; `only` the keys of those asked about, where the others have
+    their entries: they are neighbours all the same. `most_tokens` is what a request and its answer
+    may be together: the model's window."""
+    briefs = _briefs(terms, finder, only=only, with_background=not builtin)
     if builtin:
         for brief in briefs:
             yield _builtin_request(brief, language=language)
@@ -105,7 +108,11 @@ def read(
 
 
 def _briefs(
-    terms: Sequence[Term], finder: ContextFinder, *, with_background: bool
+    terms: Sequence[Term],
+    finder: ContextFinder,
+    *,
+    only: Container[str] | None,
+    with_background: bool,
 ) -> Iterator[Brief]:
     finder.prepare(terms)
     near = relations(terms, finder)
@@ -123,6 +130,8 @@ def _briefs(
 
     names = Names(term.text for term in terms)
     for term in terms:
+        if only is not None and term.key not in only:
+            continue
         nearby = tuple(near.get(term.key, ()))[:MOST_NEARBY]
         others = [by_key[key] for key in map(key_of, nearby) if key in by_key]
         background = (

@@ -26,7 +26,7 @@ def generate(work: Work) -> None:
         raise Refusal("no_terms", _("There are no terms to define. Find terms first, or add some."))
     names = {term.key: term.text for term in terms}
     # Answers are checked against the documents within a transaction: not read there for it.
-    work.finder.prepare(terms)
+    work.finder.prepare(work.terms.values())
 
     def store(results: Iterable[Result]) -> list[Failure]:
         entries: list[Entry] = []
@@ -48,8 +48,9 @@ def generate(work: Work) -> None:
     answered(
         work,
         lambda: pipeline.requests(
-            terms,
+            list(work.terms.values()),
             work.finder,
+            only=names,
             language=work.language,
             builtin=work.builtin,
             most_tokens=work.most_tokens,

@@ -5,6 +5,7 @@ import re
 import pytest
 
 from glossary_site.llm.structured import is_strict
+from projects.terms.keys import key_of
 from runs.pipeline import generate
 from runs.pipeline.data import SourceDocument
 from runs.pipeline.plan import Names, keys_in, version_in
@@ -141,6 +142,17 @@ def test_what_the_documents_say_of_nearby_terms_is_given_as_background():
     made = requests([term("pilot queue"), term("queue")], using)
     text = "\n".join(map(asked, made))
     assert re.search(r"«BEGIN background \w+»\nqueue: .*line of ships", text)
+
+
+def test_one_term_that_is_asked_about_alone_has_the_others_as_neighbours():
+    text = "A queue is a line of ships that wait for a berth in the order of their arrival.\n\n"
+    using = engine_finder(
+        text + "The pilot queue is long.\n\nEach pilot queue is kept by the master."
+    )
+    (request,) = requests([term("pilot queue"), term("queue")], using, only={key_of("pilot queue")})
+    assert keys_in(request.key) == (key_of("pilot queue"),)
+    assert "Other terms of the glossary: queue" in asked(request)
+    assert re.search(r"«BEGIN background \w+»\nqueue: .*line of ships", asked(request))
 
 
 def test_a_hostile_document_stays_within_its_fence():

@@ -1,5 +1,6 @@
 """Going on after a stop, a kill or a failure, and when not to."""
 
+import re
 from contextlib import suppress
 
 import pytest
@@ -12,6 +13,7 @@ from runs.choices import Scope, Status
 from runs.services import executing, rows, settling
 from runs.services.ending import begin, cancel, jobs_of
 from runs.services.failures import resume, retry_failures
+from runs.services.rows import entry_of
 from runs.services.settling import settle
 from runs.services.starting import base_for
 from runs.services.steps import extract as extract_step
@@ -59,6 +61,41 @@ class TestGoingOn:
         again = work_on(resume(retried, actor=OPERATOR))
         assert again.status == Status.COMPLETED, again.error_message
         assert again.refined.filter(key=key_of("pilot station")).exists()
+
+    def test_what_is_tried_again_has_the_whole_glossary_around_it(self, harbour):
+        run = run_to_end(harbour)
+        for name in ("pilot boat", "berth"):
+            run.failures.create(step="generate", key=key_of(name), term=name, error="x")
+        again = work_on(retry_failures(run, actor=OPERATOR))
+        for entries in ("provisional", "refined"):
+            before, after = (
+                {row.key: entry_of(row) for row in getattr(each, entries).all()}
+                for each in (run, again)
+            )
+            assert before[key_of("pilot boat")].related
+            assert after == before
+
+    def test_a_model_is_told_of_the_same_neighbours_again(self, harbour, model):
+        run_to_end(harbour, "extract")
+        known = model.model._script
+        model.script(lambda body: "no JSON" if "pilot station" in asked_for(body) else known(body))
+        first = run_to_end(harbour, "generate")
+        model.script(known)
+        asked = len(model.requests)
+        work_on(retry_failures(first, actor=OPERATOR))
+        whole, again = (
+            {
+                found
+                for request in requests
+                for found in re.findall(
+                    "pilot station\n.*\n.*\n(Other terms .*)\n",
+                    request.json["messages"][1]["content"],
+                )
+            }
+            for requests in (model.requests[:asked], model.requests[asked:])
+        )
+        assert again == whole
+        assert "pilot boat" in " ".join(whole)
 
     def test_resuming_one_that_was_stopped_after_its_last_answer(self, harbour, monkeypatch):
         run = start_run(harbour)
