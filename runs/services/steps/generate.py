@@ -11,7 +11,7 @@ from glossary_site.llm.requests import Result
 from runs.models import ProvisionalEntry
 from runs.pipeline import generate as pipeline
 from runs.pipeline.data import Entry, Failure, Term
-from runs.services.asking import answered, failures_of, finishing, no_answers, note_failures
+from runs.services.asking import answered, failures_of, finishing, no_answers, take_in
 from runs.services.rows import entry_row
 from runs.services.terms import snapshot_terms
 from runs.services.work import Work
@@ -59,7 +59,7 @@ def generate(work: Work) -> None:
         store=store,
     )
     with finishing(work) as results:
-        note_failures(work, store(results))
+        take_in(work, store, results)
         count = work.run.provisional.count()
         if not count:
             mine = work.run.failures.filter(step=work.step.step)

@@ -5,11 +5,14 @@ from contextlib import suppress
 
 import pytest
 from django.db import OperationalError, connection
+from django.utils import timezone
 
+from glossary_site.jobs.models import JobRun
 from projects.access import OPERATOR
 from projects.models import Project
 from projects.terms.keys import key_of
 from runs.choices import Scope, Status
+from runs.models import Run
 from runs.services import executing, rows, settling
 from runs.services.ending import begin, cancel, jobs_of
 from runs.services.failures import resume, retry_failures
@@ -19,11 +22,33 @@ from runs.services.starting import base_for
 from runs.services.steps import extract as extract_step
 from runs.services.steps import generate as generate_step
 from tests.factories import make_document
+from tests.llm_server import Server
 from tests.runs.made import add_entries
 from tests.runs.services.test_settling import lose_job
 from tests.runs.working import asked_for, perform_job, run_to_end, start_run, work_on
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def without_words(answer: dict, name: str) -> dict:
+    """One entry says nothing, though it has the form of one."""
+    for entry in answer.get("entries", ()):
+        if name in entry["definition"]:
+            entry["definition"] = " "
+    return answer
+
+
+def refining_nothing(body: dict, answer: dict) -> dict:
+    return {"entries": []} if "Improve this entry" in body["messages"][1]["content"] else answer
+
+
+def batched(run: Run, model: Server) -> Run:
+    """To its end, whether its questions are put in a batch or not."""
+    while (job := JobRun.objects.active().order_by("due_at").first()) is not None:
+        JobRun.objects.filter(pk=job.pk).update(due_at=timezone.now())
+        perform_job(job)
+        model.advance_batches()
+    return Run.objects.get(pk=run.pk)
 
 
 class TestGoingOn:
@@ -96,6 +121,42 @@ class TestGoingOn:
         )
         assert again == whole
         assert "pilot boat" in " ".join(whole)
+
+    @pytest.mark.parametrize("strategy", ["sync", "batch"])
+    def test_an_answer_that_was_no_use_is_not_given_to_who_tries_again(
+        self, harbour, model, settings, strategy
+    ):
+        run_to_end(harbour, "extract")
+        settings.LLM = {**settings.LLM, "strategy": strategy}
+        known = model.model._script
+        model.script(lambda body: without_words(known(body), "pilot station"))
+        run = batched(start_run(harbour, "generate"), model)
+        (failed,) = run.failures.all()
+        assert (failed.key, failed.error) == (
+            key_of("pilot station"),
+            "The answer has no definition of this term.",
+        )
+        for left in (1, 0):
+            if not left:
+                model.script(known)
+            asked = len(model.requests)
+            run = batched(retry_failures(run, actor=OPERATOR), model)
+            assert (run.status, run.failure_count, run.served) == (Status.COMPLETED, left, 0)
+            assert len(model.requests) > asked
+        # All others were paid for once.
+        again = batched(start_run(harbour, "generate"), model)
+        assert (again.failure_count, again.requests - again.served) == (0, 1)
+
+    def test_nor_one_that_refines_nothing(self, harbour, model):
+        run_to_end(harbour, "extract")
+        run_to_end(harbour, "generate")
+        known = model.model._script
+        model.script(lambda body: refining_nothing(body, known(body)))
+        run = run_to_end(harbour, "provisional_to_refined")
+        assert set(run.failures.values_list("step", flat=True)) == {"refine"}
+        model.script(known)
+        again = work_on(retry_failures(run, actor=OPERATOR))
+        assert (again.status, again.failure_count) == (Status.COMPLETED, 0)
 
     def test_resuming_one_that_was_stopped_after_its_last_answer(self, harbour, monkeypatch):
         run = start_run(harbour)
