@@ -135,9 +135,13 @@ def _ask(work: Work, requests: Iterable[Request], *, total: int, live: bool) -> 
 def _withdraw(work: Work, process: LLMProcess) -> None:
     """The project has gone back to the built-in engine, which cannot answer what a model was asked.
     What was answered is stored; the engine is asked for the rest."""
-    with suppress(Refusal):
-        process = processes.cancel(process.pk, actor=SITE)
     with work.session.atomic():
+        # Withdrawn and forgotten at once: whoever goes on after a kill would take them for
+        # withdrawn by people. The run is locked before the feed, which the withdrawal locks.
+        process = processes.lock(process.pk)
+        _lock(work.run)
+        with suppress(Refusal):
+            process = processes.cancel(process.pk, actor=SITE)
         if process.ended:
             with queue.consume(process.pk):
                 count(work.run, process, requests=process.completed)
