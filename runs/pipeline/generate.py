@@ -5,7 +5,7 @@ known of the terms nearby is what the built-in engine finds defined in the docum
 """
 
 import hashlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -73,12 +73,15 @@ def requests(
     terms: Sequence[Term],
     finder: ContextFinder,
     *,
+    only: Container[str] | None = None,
     language: str,
     builtin: bool,
     most_tokens: int = DEFAULT_MOST_TOKENS,
 ) -> Iterator[Request]:
-    """`most_tokens` is what a request and its answer may be together: the model's window."""
-    briefs = _briefs(terms, finder, with_background=not builtin)
+    """`terms` are all of the glossary; `only` the keys of those asked about, where the others have
+    their entries: they are neighbours all the same. `most_tokens` is what a request and its answer
+    may be together: the model's window."""
+    briefs = _briefs(terms, finder, only=only, with_background=not builtin)
     if builtin:
         for brief in briefs:
             yield _builtin_request(brief, language=language)
@@ -105,7 +108,11 @@ def read(
 
 
 def _briefs(
-    terms: Sequence[Term], finder: ContextFinder, *, with_background: bool
+    terms: Sequence[Term],
+    finder: ContextFinder,
+    *,
+    only: Container[str] | None,
+    with_background: bool,
 ) -> Iterator[Brief]:
     finder.prepare(terms)
     near = relations(terms, finder)
@@ -123,6 +130,8 @@ def _briefs(
 
     names = Names(term.text for term in terms)
     for term in terms:
+        if only is not None and term.key not in only:
+            continue
         nearby = tuple(near.get(term.key, ()))[:MOST_NEARBY]
         others = [by_key[key] for key in map(key_of, nearby) if key in by_key]
         background = (
@@ -228,44 +237,38 @@ def _request(prompt: Prompt, briefs: Sequence[Brief], most_tokens: int) -> Reque
 
 
 def _block(prompt: Prompt, number: int, brief: Brief) -> str:
-    facts = facts_of(prompt, brief.term)
     others = tuple(dict.fromkeys((*brief.nearby, *brief.mentioned)))[:MOST_NEARBY]
-    if others:
-        facts.append(prompt.part("nearby", value=_list(others)))
+    nearby = prompt.part("nearby", value=_list(others)) if others else ""
+    said = [head(prompt, brief.term, number=number, more=nearby)]
     if brief.background:
         lines = "\n".join(
             f"{in_line(name)}: {in_line(words, most=LONGEST_BACKGROUND)}"
             for name, words in brief.background
         )
-        facts.append(prompt.part("background", value=fenced(lines, name="background")))
-    shown = passages(brief.contexts, number=number)
-    return term_block(prompt, brief.term, number=number, facts=facts, shown=shown)
+        said.append(prompt.part("background", value=fenced(lines, name="background")))
+    return "\n".join([*said, *passages(brief.contexts, number=number)])
 
 
-def term_block(prompt: Prompt, term: Term, *, number: int, facts: Iterable[str], shown: str) -> str:
-    """A term under its number, with what is said of it and the passages to rest on."""
-    said = "\n".join(filter(None, [*facts, shown]))
-    return prompt.part("term", number=str(number), name=in_line(term.text), said=said)
-
-
-def facts_of(prompt: Prompt, term: Term) -> list[str]:
-    """What people and the extraction say of a term, a line each."""
-    facts = []
+def head(prompt: Prompt, term: Term, *, number: int, more: str = "") -> str:
+    """What is said of a term, a line each. Its names are found in documents, and may be whole
+    sentences there: they stand in a fence like all that documents say. Notes are of people."""
+    lines = [prompt.part("term", number=str(number), name=in_line(term.text))]
     if term.category:
-        facts.append(prompt.part("category", value=in_line(term.category)))
+        lines.append(prompt.part("category", value=in_line(term.category)))
     if len(term.spellings) > 1:
-        facts.append(prompt.part("spellings", value=_list(term.spellings[1 : MOST_SPELLINGS + 1])))
+        lines.append(prompt.part("spellings", value=_list(term.spellings[1 : MOST_SPELLINGS + 1])))
+    if more:
+        lines.append(more)
+    shown = fenced("\n".join(lines), name=f"term {number}")
     if term.note:
-        facts.append(prompt.part("note", value=in_line(term.note, most=1_000)))
-    return facts
+        shown += "\n" + prompt.part("note", value=in_line(term.note, most=1_000))
+    return shown
 
 
-def passages(contexts: Iterable[Context], *, number: int) -> str:
+def passages(contexts: Iterable[Context], *, number: int) -> Iterator[str]:
     """Each in a fence of its own, numbered within its term."""
-    return "\n".join(
-        fenced(context.text, name=f"term {number} passage {place}")
-        for place, context in enumerate(contexts, 1)
-    )
+    for place, context in enumerate(contexts, 1):
+        yield fenced(context.text, name=f"term {number} passage {place}")
 
 
 def _list(values: Iterable[str]) -> str:

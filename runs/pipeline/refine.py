@@ -12,7 +12,7 @@ from runs.choices import IssueKind
 from runs.engine.definitions import ContextFinder
 from runs.pipeline.answers import ANSWER_TOKENS, SCHEMA, better, read_entries
 from runs.pipeline.data import Context, Entry, Failure, Issue, Term
-from runs.pipeline.generate import facts_of, passages, term_block
+from runs.pipeline.generate import head, passages
 from runs.pipeline.plan import (
     BUILTIN_VERSION,
     DEFAULT_MOST_TOKENS,
@@ -169,18 +169,17 @@ def _ever_smaller(work: Work) -> Iterator[Work]:
 
 
 def _request(prompt: Prompt, work: Work, most_tokens: int) -> Request:
-    facts = facts_of(prompt, work.term)
-    facts.append(prompt.part("entry", value=fenced(_described(work.entry), name="entry")))
+    said = [head(prompt, work.term, number=1)]
+    said.append(prompt.part("entry", value=fenced(_described(work.entry), name="entry")))
     issues = "\n".join(_issue_line(issue) for issue in work.issues)
-    facts.append(prompt.part("issues", value=fenced(issues, name="review")))
+    said.append(prompt.part("issues", value=fenced(issues, name="review")))
     if work.others:
         others = "\n".join(map(_described, work.others))
-        facts.append(prompt.part("others", value=fenced(others, name="other entries")))
-    shown = passages(work.contexts, number=1)
-    block = term_block(prompt, work.term, number=1, facts=facts, shown=shown)
+        said.append(prompt.part("others", value=fenced(others, name="other entries")))
+    said += passages(work.contexts, number=1)
     return Request(
         key=request_key([work.entry.key], version=prompt.version, language=prompt.language),
-        messages=prompt.messages(terms=block),
+        messages=prompt.messages(terms="\n".join(said)),
         schema=SCHEMA,
         max_tokens=answer_tokens(ANSWER_TOKENS, most_tokens),
         task=TASK,

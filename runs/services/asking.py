@@ -7,7 +7,6 @@ once, hours later perhaps; the run parks, without a worker, and the end of the p
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from datetime import timedelta
 from itertools import chain
 from uuid import UUID, uuid4
@@ -59,7 +58,7 @@ def answered(
     if process is not None and not process.ended and asked_a_model and work.builtin:
         _withdraw(work, process)
         process = None
-    asked = _wanted(work, requests)
+    asked = iter(requests())
     if process is None:
         first = next(asked, None)
         if first is None:
@@ -94,12 +93,6 @@ def _pause(work: Work, process_id: UUID, *, seconds: float, why: str) -> None:
         processes.hand_over(process, job)
         Run.objects.filter(pk=work.run.pk).update(job=job)
         work.tell(now=True)
-
-
-def _wanted(work: Work, requests: Callable[[], Iterable[Request]]) -> Iterator[Request]:
-    """Written when they are needed: a process that has them all needs none."""
-    for request in requests():
-        yield replace(request, reuse=False) if work.options.fresh else request
 
 
 def _ask(work: Work, requests: Iterable[Request], *, total: int, live: bool) -> LLMProcess:
@@ -145,9 +138,13 @@ def _ask(work: Work, requests: Iterable[Request], *, total: int, live: bool) -> 
 def _withdraw(work: Work, process: LLMProcess) -> None:
     """The project has gone back to the built-in engine, which cannot answer what a model was asked.
     What was answered is stored; the engine is asked for the rest."""
-    with suppress(Refusal):
-        process = processes.cancel(process.pk, actor=SITE)
     with work.session.atomic():
+        # Withdrawn and forgotten at once: whoever goes on after a kill would take them for
+        # withdrawn by people. The run is locked before the feed, which the withdrawal locks.
+        process = processes.lock(process.pk)
+        _lock(work.run)
+        with suppress(Refusal):
+            process = processes.cancel(process.pk, actor=SITE)
         if process.ended:
             with queue.consume(process.pk):
                 count(work.run, process, requests=process.completed)
@@ -184,7 +181,7 @@ class Hearing:
         self._done, self._total = work.step.done, work.step.total
 
     def __call__(self, results: list[Result]) -> None:
-        failures = self._store(results) if self._store is not None else []
+        failures = take_in(self._work, self._store, results) if self._store is not None else []
         # Of those that are stored later, too, at the end of the step.
         failed = {key: each.error for each in results if not each.ok for key in keys_in(each.key)}
         failed |= {failure.key: failure.error for failure in failures}
@@ -196,7 +193,6 @@ class Hearing:
             name = self._names.get(key, key)
             lines.append(self._line(name, failed.get(key, "")))
         self._work.progress(self._done, self._total, term=name[:TERM_LENGTH], lines=lines)
-        note_failures(self._work, failures)
         RunStep.objects.filter(pk=self._work.step.pk).update(
             done=F("done") + len(keys), failed=F("failed") + len(failures)
         )
@@ -211,6 +207,18 @@ class Hearing:
             total=self._total,
             term=name,
         )
+
+
+def take_in(work: Work, store: Store, results: list[Result]) -> list[Failure]:
+    """Have answers stored. What they had no result for is noted, and asked anew by who tries it
+    again: the ledger would only say the same."""
+    failures = store(results)
+    failed = {failure.key for failure in failures}
+    useless = [each.id for each in results if each.ok and failed.intersection(keys_in(each.key))]
+    if useless and work.step.process_id is not None:
+        queue.reject(work.step.process_id, useless)
+    note_failures(work, failures)
+    return failures
 
 
 def note_failures(work: Work, failures: Sequence[Failure]) -> None:

@@ -15,7 +15,7 @@ from runs.services.starting import start
 
 def retry_failures(run: Run, *, actor: Actor, triggered_by: str = "api") -> Run:
     """A new run that takes everything over from this one but the terms that failed. What was
-    answered already is not asked again."""
+    answered already is not asked again, unless the answer was no use."""
     _check_ended(run)
     failed = set(run.failures.values_list("step", flat=True))
     if not failed:

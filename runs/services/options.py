@@ -11,8 +11,6 @@ class RunOptions:
     limit: int = 0
     # Keys of the terms that get a new definition; the others are taken from the base. None: all.
     only: tuple[str, ...] | None = None
-    # Ask anew, even where the ledger knows an answer.
-    fresh: bool = False
     # It asks a provider that a command named for itself: nobody else can go on with it.
     own_provider: bool = False
 
@@ -25,6 +23,5 @@ class RunOptions:
         return cls(
             limit=int(data.get("limit", 0)),
             only=None if only is None else tuple(only),
-            fresh=bool(data.get("fresh", False)),
             own_provider=bool(data.get("own_provider", False)),
         )

@@ -63,6 +63,24 @@ def test_a_fresh_answer_that_was_paid_is_not_paid_again_after_a_crash(provider):
     assert provider.requests == []
 
 
+def test_an_answer_that_was_rejected_serves_nobody(provider):
+    """Nor does the one that it repaired."""
+    said = iter(["no JSON", *({"term": "tide", "count": count} for count in range(3))])
+    provider.script(lambda body: next(said))
+    wanted = [asking("bad", schema=SCHEMA), asking("good", schema=SCHEMA)]
+    process = enqueued(wanted[:1])
+    work_to_end(process)
+    (bad,) = answers(process)
+    work_to_end(enqueued(wanted[1:]))
+    queue.reject(process.pk, [bad.id])
+    again = work_to_end(enqueued(wanted))
+    assert (again.completed, again.served) == (2, 1)
+    assert [answer.data for answer in answers(again)] == [
+        {"term": "tide", "count": 2},
+        {"term": "tide", "count": 1},
+    ]
+
+
 def test_the_entry_is_there_before_the_call(provider):
     process = work_to_end(enqueued(questions(1)))
     entry = LedgerEntry.objects.get()

@@ -13,12 +13,14 @@ from django.conf import settings
 from django.db import transaction
 from django.db.models import F, QuerySet
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
 from glossary_site.inserting import insert, replacing
 from glossary_site.llm.choices import ENDED, LedgerStatus
 from glossary_site.llm.models import LedgerEntry, LLMJob, LLMProcess
+from glossary_site.llm.providers import ProviderConfig
 from glossary_site.llm.querysets import LedgerQuerySet
-from glossary_site.llm.strategies.asks import Answer, Ask, answer_from
+from glossary_site.llm.strategies.asks import Answer, Ask, answer_from, first_ask, follow
 from glossary_site.llm.tokens import cost_nano
 
 PRUNE_BATCH = 2000
@@ -135,6 +137,27 @@ def useless(process: LLMProcess, ask: Ask, error: str) -> None:
     for name in (ask.name, ask.repaired):
         if name is not None:
             _entry(name).update(status=LedgerStatus.FAILED, error=error, process_id=process.pk)
+
+
+def reject(process: LLMProcess, rows: Iterable[LLMJob], config: ProviderConfig) -> None:
+    """Answers that fit their schema and are no use to who asked: whoever puts these questions again
+    gets others. What was asked to repair an answer goes with it."""
+    asks = [first_ask(row, config) for row in rows]
+    while asks:
+        known = look_up(process, asks)
+        answers = [(ask, known[ask.name].answer) for ask in asks if ask.name in known]
+        # The caller may hold rows that are locked after the ledger's, so nobody is waited for: who
+        # has one of these in hand writes another answer.
+        entries = LedgerEntry.objects.select_for_update(skip_locked=True).filter(
+            fingerprint__in={ask.fingerprint for ask, _known in answers},
+            status=LedgerStatus.ANSWERED,
+        )
+        numbers = list(entries.values_list("pk", flat=True))
+        LedgerEntry.objects.filter(pk__in=numbers).update(
+            status=LedgerStatus.FAILED, error=_("The answer was no use."), process_id=process.pk
+        )
+        steps = [follow(ask, answer, config, served=True) for ask, answer in answers if answer]
+        asks = [step for step in steps if isinstance(step, Ask)]
 
 
 def keep(process_id: UUID, answers: Sequence[tuple[Ask, Answer]]) -> None:

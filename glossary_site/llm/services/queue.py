@@ -241,6 +241,14 @@ def consume(process_id: UUID, *, ends: Collection[JobStatus] = ENDS) -> Iterator
         process.save(update_fields=["consumed_at"])
 
 
+def reject(process_id: UUID, ids: Collection[UUID]) -> None:
+    """These answers were no use: nobody is served them again. Called in the transaction that takes
+    them in."""
+    process = processes.find(process_id)
+    rows = LLMJob.objects.of(process_id).filter(pk__in=ids)
+    ledger.reject(process, rows, provider_for(process.scope))
+
+
 def execute(
     process_id: UUID,
     session: Session,

@@ -11,7 +11,7 @@ from glossary_site.llm.requests import Result
 from runs.models import ProvisionalEntry
 from runs.pipeline import generate as pipeline
 from runs.pipeline.data import Entry, Failure, Term
-from runs.services.asking import answered, failures_of, finishing, no_answers, note_failures
+from runs.services.asking import answered, failures_of, finishing, no_answers, take_in
 from runs.services.rows import entry_row
 from runs.services.terms import snapshot_terms
 from runs.services.work import Work
@@ -26,7 +26,7 @@ def generate(work: Work) -> None:
         raise Refusal("no_terms", _("There are no terms to define. Find terms first, or add some."))
     names = {term.key: term.text for term in terms}
     # Answers are checked against the documents within a transaction: not read there for it.
-    work.finder.prepare(terms)
+    work.finder.prepare(work.terms.values())
 
     def store(results: Iterable[Result]) -> list[Failure]:
         entries: list[Entry] = []
@@ -48,8 +48,9 @@ def generate(work: Work) -> None:
     answered(
         work,
         lambda: pipeline.requests(
-            terms,
+            list(work.terms.values()),
             work.finder,
+            only=names,
             language=work.language,
             builtin=work.builtin,
             most_tokens=work.most_tokens,
@@ -58,7 +59,7 @@ def generate(work: Work) -> None:
         store=store,
     )
     with finishing(work) as results:
-        note_failures(work, store(results))
+        take_in(work, store, results)
         count = work.run.provisional.count()
         if not count:
             mine = work.run.failures.filter(step=work.step.step)

@@ -12,7 +12,7 @@ from runs.models import RefinedEntry
 from runs.pipeline import refine as pipeline
 from runs.pipeline.data import Entry, Failure, Issue
 from runs.pipeline.joining import join
-from runs.services.asking import answered, failures_of, finishing, note_failures
+from runs.services.asking import answered, failures_of, finishing, take_in
 from runs.services.rows import entry_of, entry_row, issue_of
 from runs.services.work import Work
 
@@ -61,7 +61,7 @@ def refine(work: Work) -> None:
         store=store,
     )
     with finishing(work) as results:
-        note_failures(work, store(results))
+        take_in(work, store, results)
         there = set(work.run.refined.values_list("key", flat=True))
         rest = [entry for key, entry in entries.items() if key not in there]
         _save(work, rest, order, copied=True)

@@ -8,7 +8,7 @@ from glossary_site.llm.requests import Result
 from runs.models import RunIssue
 from runs.pipeline import review as pipeline
 from runs.pipeline.data import Failure, Issue
-from runs.services.asking import answered, failures_of, finishing, note_failures
+from runs.services.asking import answered, failures_of, finishing, take_in
 from runs.services.work import Work
 
 
@@ -58,7 +58,7 @@ def review(work: Work) -> None:
         store=store,
     )
     with finishing(work) as results:
-        note_failures(work, store(results))
+        take_in(work, store, results)
         count = work.run.issues.count()
         found = ngettext("%(n)s issue.", "%(n)s issues.", count) % {"n": count}
         work.progress(len(entries), len(entries), lines=[work.line(found)])

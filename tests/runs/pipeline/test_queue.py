@@ -83,7 +83,7 @@ def test_a_review_and_a_second_look_by_a_model(provider):
     )
     assert isinstance(refined, Entry)
     assert refined.definition == "A place to lie."
-    assert refined.prompt_version == "refine/1:en"
+    assert refined.prompt_version == "refine/2:en"
 
 
 def test_the_whole_way_without_a_model():

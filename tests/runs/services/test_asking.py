@@ -167,6 +167,28 @@ class TestQueue:
         assert run.provisional.count() == run.terms.filter(excluded_because="").count()
         assert not run.provisional.filter(prompt_version__startswith="builtin").exists()
 
+    def test_a_kill_while_the_questions_to_a_model_are_withdrawn(
+        self, harbour, model, settings, monkeypatch
+    ):
+        """They are not taken for withdrawn by people, which would be the end of the run."""
+        run_to_end(harbour, "extract")
+        model.faults.add("unavailable")
+        run = start_run(harbour, "generate")
+        perform_job(jobs_of(run).get())
+        settings.LLM = {**settings.LLM, "base_url": "", "model": ""}
+        real = processes.cancel
+
+        def killed(*args, **kwargs):
+            real(*args, **kwargs)
+            raise OperationalError("as good as a kill")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(asking.processes, "cancel", killed)
+            perform_job(jobs_of(run).active().get())
+        run = work_on(run)
+        assert (run.status, run.error_message) == (Status.COMPLETED, "")
+        assert not LLMProcess.objects.active().exists()
+
     def test_nor_when_a_provider_is_set_up_after_a_kill(
         self, harbour, glossary_server, settings, monkeypatch
     ):

@@ -1,27 +1,54 @@
 """Going on after a stop, a kill or a failure, and when not to."""
 
+import re
 from contextlib import suppress
 
 import pytest
 from django.db import OperationalError, connection
+from django.utils import timezone
 
+from glossary_site.jobs.models import JobRun
 from projects.access import OPERATOR
 from projects.models import Project
 from projects.terms.keys import key_of
 from runs.choices import Scope, Status
+from runs.models import Run
 from runs.services import executing, rows, settling
 from runs.services.ending import begin, cancel, jobs_of
 from runs.services.failures import resume, retry_failures
+from runs.services.rows import entry_of
 from runs.services.settling import settle
 from runs.services.starting import base_for
 from runs.services.steps import extract as extract_step
 from runs.services.steps import generate as generate_step
 from tests.factories import make_document
+from tests.llm_server import Server
 from tests.runs.made import add_entries
 from tests.runs.services.test_settling import lose_job
 from tests.runs.working import asked_for, perform_job, run_to_end, start_run, work_on
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def without_words(answer: dict, name: str) -> dict:
+    """One entry says nothing, though it has the form of one."""
+    for entry in answer.get("entries", ()):
+        if name in entry["definition"]:
+            entry["definition"] = " "
+    return answer
+
+
+def refining_nothing(body: dict, answer: dict) -> dict:
+    return {"entries": []} if "Improve this entry" in body["messages"][1]["content"] else answer
+
+
+def batched(run: Run, model: Server) -> Run:
+    """To its end, whether its questions are put in a batch or not."""
+    while (job := JobRun.objects.active().order_by("due_at").first()) is not None:
+        JobRun.objects.filter(pk=job.pk).update(due_at=timezone.now())
+        perform_job(job)
+        model.advance_batches()
+    return Run.objects.get(pk=run.pk)
 
 
 class TestGoingOn:
@@ -59,6 +86,77 @@ class TestGoingOn:
         again = work_on(resume(retried, actor=OPERATOR))
         assert again.status == Status.COMPLETED, again.error_message
         assert again.refined.filter(key=key_of("pilot station")).exists()
+
+    def test_what_is_tried_again_has_the_whole_glossary_around_it(self, harbour):
+        run = run_to_end(harbour)
+        for name in ("pilot boat", "berth"):
+            run.failures.create(step="generate", key=key_of(name), term=name, error="x")
+        again = work_on(retry_failures(run, actor=OPERATOR))
+        for entries in ("provisional", "refined"):
+            before, after = (
+                {row.key: entry_of(row) for row in getattr(each, entries).all()}
+                for each in (run, again)
+            )
+            assert before[key_of("pilot boat")].related
+            assert after == before
+
+    def test_a_model_is_told_of_the_same_neighbours_again(self, harbour, model):
+        run_to_end(harbour, "extract")
+        known = model.model._script
+        model.script(lambda body: "no JSON" if "pilot station" in asked_for(body) else known(body))
+        first = run_to_end(harbour, "generate")
+        model.script(known)
+        asked = len(model.requests)
+        work_on(retry_failures(first, actor=OPERATOR))
+        whole, again = (
+            {
+                found
+                for request in requests
+                for found in re.findall(
+                    "pilot station\n.*\n.*\n(Other terms .*)\n",
+                    request.json["messages"][1]["content"],
+                )
+            }
+            for requests in (model.requests[:asked], model.requests[asked:])
+        )
+        assert again == whole
+        assert "pilot boat" in " ".join(whole)
+
+    @pytest.mark.parametrize("strategy", ["sync", "batch"])
+    def test_an_answer_that_was_no_use_is_not_given_to_who_tries_again(
+        self, harbour, model, settings, strategy
+    ):
+        run_to_end(harbour, "extract")
+        settings.LLM = {**settings.LLM, "strategy": strategy}
+        known = model.model._script
+        model.script(lambda body: without_words(known(body), "pilot station"))
+        run = batched(start_run(harbour, "generate"), model)
+        (failed,) = run.failures.all()
+        assert (failed.key, failed.error) == (
+            key_of("pilot station"),
+            "The answer has no definition of this term.",
+        )
+        for left in (1, 0):
+            if not left:
+                model.script(known)
+            asked = len(model.requests)
+            run = batched(retry_failures(run, actor=OPERATOR), model)
+            assert (run.status, run.failure_count, run.served) == (Status.COMPLETED, left, 0)
+            assert len(model.requests) > asked
+        # All others were paid for once.
+        again = batched(start_run(harbour, "generate"), model)
+        assert (again.failure_count, again.requests - again.served) == (0, 1)
+
+    def test_nor_one_that_refines_nothing(self, harbour, model):
+        run_to_end(harbour, "extract")
+        run_to_end(harbour, "generate")
+        known = model.model._script
+        model.script(lambda body: refining_nothing(body, known(body)))
+        run = run_to_end(harbour, "provisional_to_refined")
+        assert set(run.failures.values_list("step", flat=True)) == {"refine"}
+        model.script(known)
+        again = work_on(retry_failures(run, actor=OPERATOR))
+        assert (again.status, again.failure_count) == (Status.COMPLETED, 0)
 
     def test_resuming_one_that_was_stopped_after_its_last_answer(self, harbour, monkeypatch):
         run = start_run(harbour)
