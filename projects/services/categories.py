@@ -91,7 +91,7 @@ def _judge_terms(category: TermCategory, leave_out: bool) -> None:
     before = TermStatus.CANDIDATE if leave_out else TermStatus.AUTO_EXCLUDED
     after = TermStatus.AUTO_EXCLUDED if leave_out else TermStatus.CANDIDATE
     rows = Term.objects.filter(project=category.project, category=category.key, status=before)
-    judged = [row.pk for row in rows.only("chosen") if "status" not in row.chosen]
+    judged = [row.pk for row in rows.only("chosen", "status", "by_hand") if not row.is_decided]
     Term.objects.filter(pk__in=judged).update(
         status=after, reason=category.key if leave_out else "", updated_at=timezone.now()
     )
