@@ -7,7 +7,7 @@ from typing import Any
 from django.contrib import admin
 from django.contrib.admin.utils import unquote
 from django.core.exceptions import PermissionDenied
-from django.db.models import Count, Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import URLPattern, path, reverse
 from django.utils import timezone
@@ -173,18 +173,15 @@ class RunAdmin(ForOperators, ReadOnlyAdmin):
     @admin.display(description=_("made"))
     def made(self, run: Run) -> SafeString:
         """What the run has made, each with a link to it."""
-        counts = Run.objects.filter(pk=run.pk).aggregate(
-            **{name: Count(name, distinct=True) for name in MADE}
-        )
         parts = [
             format_html(
                 '<a href="{}?run__id__exact={}">{}: {}</a>',
                 reverse(f"admin:runs_{model._meta.model_name}_changelist"),
                 run.pk,
                 model._meta.verbose_name_plural,
-                counts[name],
+                model.objects.filter(run=run).count(),
             )
-            for name, model in MADE.items()
+            for model in MADE
         ]
         return format_html("{} · {} · {} · {} · {}", *parts)
 
@@ -349,10 +346,4 @@ class DocumentTermsAdmin(ReadOnlyAdmin):
         return rows.defer("data", "document__content")
 
 
-MADE: dict[str, Any] = {
-    "terms": RunTerm,
-    "provisional": ProvisionalEntry,
-    "issues": RunIssue,
-    "refined": RefinedEntry,
-    "failures": RunFailure,
-}
+MADE: tuple[Any, ...] = (RunTerm, ProvisionalEntry, RunIssue, RefinedEntry, RunFailure)
