@@ -12,10 +12,12 @@ from projects.exports.data import EntryData
 from projects.rendering.plain import plain_quote
 from projects.terms.readings import index_letter
 
-# What would be markup within a line. An underscore inside a word is none.
-INLINE = re.compile(r"[\\`*\[\]<>|~]|(?<!\w)_|_(?!\w)|&(?=#?\w+;)")
+# What would be markup within a line. An underscore between letters or digits is none.
+INLINE = re.compile(r"[\\`*\[\]<>|~]|(?<![^\W_])_|_(?![^\W_])|&(?=#?\w+;)")
 # What would be markup at the beginning of a line.
 AT_START = re.compile(r"^([ \t]*)([#+\-=]|\d{1,9}[.)])(?=[ \t]|$|[-=#])", re.MULTILINE)
+# What would close a heading, and not be seen.
+AT_END = re.compile(r" (#+)$")
 INDENT = re.compile(r"^[ \t]+", re.MULTILINE)
 # Places of one entry; the quotes beyond are in the other formats.
 SHOWN_EVIDENCE = 3
@@ -33,7 +35,7 @@ def glossary_markdown(
     for each letter if they are sorted so."""
     language = language or get_language() or settings.LANGUAGE_CODE
     with override(language):
-        head = f"# {_line(title or _('Glossary'))}\n"
+        head = f"# {_heading(title or _('Glossary'))}\n"
     yield head
     level = "###" if letters else "##"
     letter = ""
@@ -43,7 +45,7 @@ def glossary_markdown(
             yield f"\n## {_text(letter)}\n"
         # Not around the whole: while an entry is being sent, the thread is somebody else's.
         with override(language):
-            text = f"\n{level} {_line(entry.term)}\n\n{_body(entry, categories or {})}"
+            text = f"\n{level} {_heading(entry.term)}\n\n{_body(entry, categories or {})}"
         yield text
 
 
@@ -68,6 +70,10 @@ def _body(entry: EntryData, categories: Mapping[str, Any]) -> str:
         quote = _text(" ".join(plain_quote(str(piece["quote"])).split()))
         parts.append(f"> {quote}\n>\n> — {_line(place)}\n")
     return "\n".join(parts)
+
+
+def _heading(text: str) -> str:
+    return AT_END.sub(r" \\\1", _line(text))
 
 
 def _line(text: str) -> str:

@@ -147,3 +147,9 @@ class Term(models.Model):
 
     def get_absolute_url(self) -> str:
         return reverse("term", args=[self.project_id, self.pk])
+
+    @property
+    def is_decided(self) -> bool:
+        """Whether people have said that it is in or out, so that nothing else judges it. Whoever
+        adds a term by hand wants it, whatever its category."""
+        return "status" in self.chosen or (self.by_hand and self.status == TermStatus.CANDIDATE)

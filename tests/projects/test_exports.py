@@ -192,8 +192,9 @@ class TestMarkdown:
             "&lt; stays",
             "C:\\temp\\*",
             "snake_case_name",
+            "The __init__ method, and __all__",
         ],
-        ids=range(17),
+        ids=range(18),
     )
     def test_words_are_words_whatever_signs_are_in_them(self, text):
         page = "".join(glossary_markdown([data("x", text)], title="T", language="en"))
@@ -202,6 +203,12 @@ class TestMarkdown:
         plain = "\n".join(line.strip() for line in text.split("\n"))
         escaped = plain.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
         assert body == f"<p>{escaped}</p>\n"
+
+    @pytest.mark.parametrize("term", ["C#", "C# #", "F ##", "# #", "__init__"])
+    def test_a_heading_says_the_whole_term(self, term):
+        pages = glossary_markdown([data(term)], title=term, language="en")
+        html = rendered("".join(pages))
+        assert html.startswith(f"<h1>{term}</h1>\n<h2>{term}</h2>\n")
 
     def test_an_underscore_in_a_word_is_left_alone(self):
         text = "".join(glossary_markdown([data("snake_case")], title="T", language="en"))

@@ -113,8 +113,8 @@ def _planned(
         entry = known.get(key)
         if entry is None and key in renamed:
             entry = renamed[key]
-            if entry.key in news:
-                # The run knows it by its new name as well: this one is a name of that.
+            if entry.key in news or entry.pk in seen:
+                # The run knows it by its new name as well, or by a better one of the old names.
                 plan.unchanged += 1
                 continue
         if entry is None:

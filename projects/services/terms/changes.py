@@ -138,7 +138,7 @@ def _respell(term: Term, text: str) -> None:
 
 def _judge_by_category(term: Term, leaving_out: frozenset[str]) -> None:
     """What left it out by itself may no longer hold, or may now; people's own word stays."""
-    if "status" in term.chosen:
+    if term.is_decided:
         return
     if term.category in leaving_out:
         term.status, term.reason = TermStatus.AUTO_EXCLUDED, term.category

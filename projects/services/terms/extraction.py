@@ -115,18 +115,13 @@ def _as_found(
         term.text, term.reading, term.language = before.text, before.reading, before.language
     if before is not None and "category" in before.chosen:
         term.category = before.category
-    if before is not None and _is_decided(before):
+    if before is not None and before.is_decided:
         term.status, term.reason = before.status, before.reason
         return term
     because = found.excluded_because or (term.category if term.category in leaving_out else "")
     if because:
         term.status, term.reason = TermStatus.AUTO_EXCLUDED, because[:REASON_LENGTH]
     return term
-
-
-def _is_decided(term: Term) -> bool:
-    """Whoever adds a term by hand wants it, whatever its category."""
-    return "status" in term.chosen or (term.by_hand and term.status == TermStatus.CANDIDATE)
 
 
 def _is_touched(term: Term) -> bool:

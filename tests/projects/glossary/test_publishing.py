@@ -96,6 +96,17 @@ class TestPublishing:
         edit(row, editor, aliases=[])
         assert publish(project, data("quay"), run_id=10).created == 1
 
+    def test_of_several_old_names_the_best_one_counts(self, project, editor):
+        publish(project, data("quay"))
+        row = edit(entry(project, "quay"), editor, aliases=["wharf"])
+        edit(row, editor, term="Landing stage")
+        result = publish(project, data("quay", "First."), data("wharf", "Second."), run_id=8)
+        assert (result.created, result.updated, result.unchanged) == (0, 1, 1)
+        row = entry(project, "Landing stage")
+        assert (row.definition, last(row).number) == ("First.", row.version)
+        assert undo_batch(project=project, batch=result.batch, actor=editor) == 1
+        assert entry(project, "Landing stage").definition == "What quay is."
+
     def test_odd_values_are_put_right(self, project):
         publish(project, data("quay", confidence=1.7, category="invented"))
         row = entry(project, "quay")
