@@ -31,6 +31,24 @@ def insert(rows: Sequence[models.Model], *, on_conflict: str = "") -> None:
     write(beginning, fields, [_values(field, rows) for field in fields], on_conflict)
 
 
+def copy(rows: models.QuerySet[Any], **changes: Any) -> None:
+    """The same rows once more, with these values in some columns. No row comes here for it."""
+    _beginning, fields = _table(rows.model)
+    table, column_of = rows.model._meta.db_table, {each.attname: each.column for each in fields}
+    kept = [name for name in column_of if name not in changes]
+    query, values = rows.order_by().values_list(*kept).query.sql_with_params()
+    columns = ", ".join(
+        f'"{rows.model._meta.get_field(name).column}"' for name in (*changes, *kept)
+    )
+    given = ", ".join(["%s"] * len(changes))
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f'INSERT INTO "{table}" ({columns}) '  # noqa: S608
+            f"SELECT {given}, copied.* FROM ({query}) AS copied",
+            [*changes.values(), *values],
+        )
+
+
 def replacing(*, unique: Sequence[str], columns: Sequence[str]) -> str:
     """For `on_conflict`: a row that has the same values in the unique columns gets these ones."""
     changes = ", ".join(f"{name} = excluded.{name}" for name in columns)

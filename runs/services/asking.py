@@ -100,6 +100,7 @@ def _pause(work: Work, process_id: UUID, *, seconds: float, why: str) -> None:
 def _wanted(work: Work, requests: Callable[[], Iterable[Request]]) -> Iterator[Request]:
     """Written when they are needed: a process that has them all needs none."""
     for request in requests():
+        work.session.check()
         yield replace(request, reuse=False) if work.options.fresh else request
 
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from glossary_site.inserting import insert, replacing
 from glossary_site.live.services import publish
 from projects.categories import auto_excluding, category_keys
 from projects.choices import TermStatus
@@ -14,7 +15,6 @@ from projects.services.locking import lock_project
 from projects.services.terms.changes import REASON_LENGTH
 from projects.terms.signs import visible
 
-BATCH = 500
 WRITTEN = (
     "text",
     "reading",
@@ -150,16 +150,11 @@ def _as_lost(term: Term) -> Term:
     return Term(project_id=term.project_id, key=term.key, **{**kept, **nothing})
 
 
-def _write(terms: list[Term]) -> None:
+def _write(terms: Sequence[Term]) -> None:
     """Known or new in the same few statements. Rows without a key of the table: the database finds
     them by the term's, and leaves the columns that are not named alone."""
-    Term.objects.bulk_create(
-        terms,
-        batch_size=BATCH,
-        update_conflicts=True,
-        unique_fields=["project", "key"],
-        update_fields=[*WRITTEN, "updated_at"],
-    )
+    columns = (*WRITTEN, "updated_at")
+    insert(terms, on_conflict=replacing(unique=("project_id", "key"), columns=columns))
 
 
 def _tell(project: Project, taken: Taken) -> None:

@@ -1,5 +1,6 @@
 """Finding terms: only documents that changed are read again; what people said stays."""
 
+import gc
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -30,10 +31,7 @@ COMMON_NOUN = "common_noun"
 
 
 def extract(work: Work) -> None:
-    analyses = _read(work)
-    limit = work.options.limit or worth(sum(len(each.text) for each in work.documents))
-    candidates = counted(rank(analyses, lists=work.lists, limit=limit), work.documents)
-    work.session.check()
+    candidates = _candidates(work)
     names = {candidate.key: candidate.text for candidate in candidates}
     answered(work, lambda: _questions(work, candidates), names=names)
     with finishing(work, of_project=True) as results:
@@ -55,6 +53,17 @@ def extract(work: Work) -> None:
         work.progress(count, count, lines=[work.line(f"{found} {changes}")])
 
 
+def _candidates(work: Work) -> list[Candidate]:
+    """The analyses, which are many times the texts, are gone when these are there."""
+    limit = work.options.limit or worth(sum(len(each.text) for each in work.documents))
+    check = work.session.check
+    try:
+        ranked = rank(_read(work), lists=work.lists, limit=limit, check=check)
+    finally:
+        gc.unfreeze()
+    return counted(ranked, work.documents, check=check)
+
+
 def _read(work: Work) -> dict[int, DocumentAnalysis]:
     analyses: dict[int, DocumentAnalysis] = {}
     documents = work.documents
@@ -69,8 +78,12 @@ def _read(work: Work) -> dict[int, DocumentAnalysis]:
                 fresh.append(document)
         analyses |= known
         read += len(fresh)
+        # They stay to the end and have no cycles: the collector, which stops the whole process for
+        # seconds where there are many, need not look through them each time.
+        gc.freeze()
+        rows = list(_rows(work, fresh, known))
         with work.session.atomic():
-            _remember(work, fresh, known)
+            _remember(work, rows)
             work.progress(len(analyses), len(documents), term=chunk[-1].path[-200:])
         work.tell()
     again = ngettext("%(n)s document was read, ", "%(n)s documents were read, ", read) % {"n": read}
@@ -99,26 +112,30 @@ def _known(documents: Sequence[SourceDocument]) -> Iterator[tuple[int, DocumentA
             yield row.pk, DocumentAnalysis.from_json(json.loads(zlib.decompress(row.data)))
 
 
-def _remember(
+def _rows(
     work: Work, fresh: Sequence[SourceDocument], known: dict[int, DocumentAnalysis]
-) -> None:
+) -> Iterator[DocumentTerms]:
+    for document in fresh:
+        work.session.check()
+        data = known[document.id].to_json()
+        work.session.check()
+        yield DocumentTerms(
+            document_id=document.id,
+            file_hash=document.file_hash,
+            version=ANALYSIS_VERSION,
+            data=zlib.compress(json.dumps(data).encode()),
+        )
+
+
+def _remember(work: Work, rows: Sequence[DocumentTerms]) -> None:
     there = set(
-        work.project.documents.filter(pk__in=[document.id for document in fresh])
+        work.project.documents.filter(pk__in=[row.document_id for row in rows])
         .select_for_update(of=("self",), no_key=True)
         .order_by("pk")
         .values_list("pk", flat=True)
     )
     DocumentTerms.objects.bulk_create(
-        (
-            DocumentTerms(
-                document_id=document.id,
-                file_hash=document.file_hash,
-                version=ANALYSIS_VERSION,
-                data=zlib.compress(json.dumps(known[document.id].to_json()).encode()),
-            )
-            for document in fresh
-            if document.id in there
-        ),
+        (row for row in rows if row.document_id in there),
         update_conflicts=True,
         unique_fields=["document"],
         update_fields=["file_hash", "version", "data"],
