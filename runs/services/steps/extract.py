@@ -1,6 +1,5 @@
 """Finding terms: only documents that changed are read again; what people said stays."""
 
-import gc
 import json
 import zlib
 from collections.abc import Iterable, Iterator, Sequence
@@ -37,7 +36,9 @@ def extract(work: Work) -> None:
     with finishing(work, of_project=True) as results:
         candidates = _classified(work, candidates, results, names)
         taken = take_extraction(
-            project=work.project, found=[_found(candidate) for candidate in candidates]
+            project=work.project,
+            found=[_found(candidate) for candidate in candidates],
+            check=work.session.check,
         )
         count = snapshot_terms(work.run)
         found = ngettext("%(n)s term.", "%(n)s terms.", count) % {"n": count}
@@ -57,10 +58,7 @@ def _candidates(work: Work) -> list[Candidate]:
     """The analyses, which are many times the texts, are gone when these are there."""
     limit = work.options.limit or worth(sum(len(each.text) for each in work.documents))
     check = work.session.check
-    try:
-        ranked = rank(_read(work), lists=work.lists, limit=limit, check=check)
-    finally:
-        gc.unfreeze()
+    ranked = rank(_read(work), lists=work.lists, limit=limit, check=check)
     return counted(ranked, work.documents, check=check)
 
 
@@ -78,9 +76,6 @@ def _read(work: Work) -> dict[int, DocumentAnalysis]:
                 fresh.append(document)
         analyses |= known
         read += len(fresh)
-        # They stay to the end and have no cycles: the collector, which stops the whole process for
-        # seconds where there are many, need not look through them each time.
-        gc.freeze()
         rows = list(_rows(work, fresh, known))
         with work.session.atomic():
             _remember(work, rows)
