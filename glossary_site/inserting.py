@@ -43,6 +43,21 @@ def insert(rows: Sequence[models.Model], *, on_conflict: str = "") -> None:
     write(model, list(zip(*columns, strict=True)), on_conflict)
 
 
+def copy(rows: models.QuerySet[Any], **changes: Any) -> None:
+    """The same rows once more, with these values in some columns. No row comes here for it."""
+    model = rows.model
+    kept = [field.attname for field in _fields(model) if field.attname not in changes]
+    names = ", ".join(f'"{model._meta.get_field(name).column}"' for name in (*changes, *kept))
+    given = ", ".join(["%s"] * len(changes))
+    query, values = rows.order_by().values_list(*kept).query.sql_with_params()
+    with connection.cursor() as cursor:
+        cursor.execute(
+            f'INSERT INTO "{model._meta.db_table}" ({names}) '  # noqa: S608 (our own names)
+            f"SELECT {given}, copied.* FROM ({query}) AS copied",
+            [*changes.values(), *values],
+        )
+
+
 def replacing(*, unique: Sequence[str], columns: Sequence[str]) -> str:
     """For `on_conflict`: a row that has the same values in the unique columns gets these ones."""
     changes = ", ".join(f"{name} = excluded.{name}" for name in columns)

@@ -5,30 +5,34 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+from glossary_site.checking import Check
 from runs.engine.definitions.scanning import Scanner
 from runs.engine.definitions.spelling import Subject
 from runs.pipeline.data import MOST_OCCURRENCES, Candidate, Occurrence, SourceDocument, Term
 
 
 def counted(
-    candidates: Sequence[Candidate], documents: Sequence[SourceDocument]
+    candidates: Sequence[Candidate],
+    documents: Sequence[SourceDocument],
+    *,
+    check: Check = bool,
 ) -> list[Candidate]:
     """Those that were found stay as they are; the others are looked for as they are spelt, because
     they need not be noun phrases."""
     unseen = [candidate for candidate in candidates if not candidate.frequency]
     if not unseen:
         return list(candidates)
-    places = dict(_places(unseen, documents))
+    places = dict(_places(unseen, documents, check))
     return [
         _with_places(candidate, places.get(candidate.key, Counter())) for candidate in candidates
     ]
 
 
 def _places(
-    unseen: Sequence[Candidate], documents: Sequence[SourceDocument]
+    unseen: Sequence[Candidate], documents: Sequence[SourceDocument], check: Check
 ) -> Iterator[tuple[str, Counter[tuple[int, int]]]]:
     """For each key, how often it stands in which line of which document."""
-    scanner = Scanner(Subject(_term_of(candidate)) for candidate in unseen)
+    scanner = Scanner((Subject(_term_of(candidate)) for candidate in unseen), check=check)
     found: dict[int, Counter[tuple[int, int]]] = {}
     for document in documents:
         starts: list[int] = []

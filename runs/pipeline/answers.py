@@ -82,7 +82,6 @@ def read_entries(
     """One result for each term of the request. `evidence`: what earlier entries rest on, which may
     be quoted again; `names`: the keys of the names that the glossary has. The finder had better be
     prepared for all terms: one pass for all is as quick as for one."""
-    known = {*terms, *names}
     asked = numbered(request_key)
     items = _items_by_number(data, asked)
     version = version_in(request_key)
@@ -97,7 +96,7 @@ def read_entries(
             else:
                 sources = Sources(term, finder, (evidence or {}).get(key, ()))
                 results.append(
-                    _entry(items[number], term, sources, terms=terms, known=known, version=version)
+                    _entry(items[number], term, sources, terms=terms, names=names, version=version)
                 )
     return results
 
@@ -124,7 +123,7 @@ def _entry(
     sources: "Sources",
     *,
     terms: Mapping[str, Term],
-    known: Collection[str],
+    names: Collection[str],
     version: str,
 ) -> Entry | Failure:
     definition = text_of(item, "definition", most=LONGEST_DEFINITION)
@@ -137,7 +136,7 @@ def _entry(
     if not supported:
         confidence = min(confidence, UNSUPPORTED_CONFIDENCE)
     given = texts_of(item, "aliases", most=LONGEST_NAME)
-    aliases = _aliases(given, term, sources, known)
+    aliases = _aliases(given, term, sources, terms.keys(), names)
     related = each_once(
         (_spelling(name, terms) for name in texts_of(item, "related", most=LONGEST_NAME)),
         without={term.key, *map(key_of, aliases)},
@@ -187,11 +186,15 @@ def _spelling(name: str, terms: Mapping[str, Term]) -> str:
 
 
 def _aliases(
-    given: Sequence[str], term: Term, sources: "Sources", known: Collection[str]
+    given: Sequence[str], term: Term, sources: "Sources", *known: Collection[str]
 ) -> tuple[str, ...]:
     """The synonyms that people chose, and those names of the answer that stand in the documents or
     in the glossary. Where that is a term of its own, the review sees a duplicate."""
-    found = [name for name in given if key_of(name) in known or sources.mention(name)]
+    found = [
+        name
+        for name in given
+        if any(key_of(name) in keys for keys in known) or sources.mention(name)
+    ]
     return each_once((*term.synonyms, *found[:MOST_NAMES]), without={term.key})
 
 

@@ -4,6 +4,7 @@ import json
 import re
 import string
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, TypeVar
 
 from glossary_site.llm.prompts import escaped
@@ -94,22 +95,23 @@ def stands_in(name: str, text: str) -> bool:
 
 class Names:
     """Many names, to be looked for in many texts. Each is kept under the word that it begins with,
-    which a text without that word need not be searched for; in Japanese there may be none."""
+    in Japanese under its first two signs: a text without those need not be searched for it."""
 
     def __init__(self, names: Iterable[str]) -> None:
-        self._by_word: dict[str, list[tuple[str, str]]] = {}
+        self._by_beginning: dict[str, list[tuple[str, str]]] = {}
         for name in names:
             small = name.casefold()
             word = _WORD.match(small)
-            self._by_word.setdefault(word[0] if word else "", []).append((small, name))
+            beginning = word[0] if word else small[:2]
+            self._by_beginning.setdefault(beginning, []).append((small, name))
 
     def standing_in(self, text: str) -> list[str]:
         """In the order of the text, which is the same from run to run, as their ranks are not."""
         text = text.casefold()
         found = [
             (text.index(small), name)
-            for word in {"", *_WORD.findall(text)}
-            for small, name in self._by_word.get(word, ())
+            for beginning in {*_WORD.findall(text), *text, *map("".join, pairwise(text))}
+            for small, name in self._by_beginning.get(beginning, ())
             if stands_in(small, text)
         ]
         return [name for _place, name in sorted(found)]

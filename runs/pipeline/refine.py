@@ -1,7 +1,8 @@
 """A second look at the entries that a review found something wrong with. All others are left as
 they are, and nobody is asked about them."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import ChainMap
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -99,18 +100,19 @@ def read(
     entries: Mapping[str, Entry],
     terms: Mapping[str, Term],
     finder: ContextFinder,
+    names: Collection[str],
 ) -> list[Entry | Failure]:
     """The entries anew. What would rest on less than before is not taken over; what did not change
-    comes back as it was."""
+    comes back as it was. `names` are those of all entries: see `names_of`."""
     asked = {key: entries[key] for key in keys_in(request_key) if key in entries}
     orphans = {key: term_of(entry) for key, entry in asked.items() if key not in terms}
     results = read_entries(
         request_key,
         data,
-        terms={**terms, **orphans},
+        terms=ChainMap(orphans, terms),
         finder=finder,
         evidence={key: entry.evidence for key, entry in asked.items()},
-        names={key_of(name) for entry in entries.values() for name in (entry.term, *entry.aliases)},
+        names=names,
     )
     return [
         better(entries[result.key], result)
@@ -118,6 +120,11 @@ def read(
         else result
         for result in results
     ]
+
+
+def names_of(entries: Iterable[Entry]) -> frozenset[str]:
+    """The keys of all names that a glossary has."""
+    return frozenset(key_of(name) for entry in entries for name in (entry.term, *entry.aliases))
 
 
 def term_of(entry: Entry) -> Term:

@@ -58,7 +58,7 @@ def answered(
     if process is not None and not process.ended and asked_a_model and work.builtin:
         _withdraw(work, process)
         process = None
-    asked = iter(requests())
+    asked = _written(work, requests())
     if process is None:
         first = next(asked, None)
         if first is None:
@@ -93,6 +93,13 @@ def _pause(work: Work, process_id: UUID, *, seconds: float, why: str) -> None:
         processes.hand_over(process, job)
         Run.objects.filter(pk=work.run.pk).update(job=job)
         work.tell(now=True)
+
+
+def _written(work: Work, requests: Iterable[Request]) -> Iterator[Request]:
+    """To write one may take a while, and a run may be stopped meanwhile."""
+    for request in requests:
+        work.session.check()
+        yield request
 
 
 def _ask(work: Work, requests: Iterable[Request], *, total: int, live: bool) -> LLMProcess:

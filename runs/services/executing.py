@@ -1,6 +1,8 @@
 """The way of a run through its steps, from wherever it was left."""
 
-from collections.abc import Callable
+import gc
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 
 from django.db import InterfaceError, OperationalError
 from django.utils import timezone
@@ -34,6 +36,7 @@ STEPS: dict[str, Callable[[Work], None]] = {
 }
 IN_HAND = (State.ASSIGNED, State.RUNNING)
 LOOK_SECONDS = 0.2
+NEVER = 2**31 - 1
 
 
 def advance(run_id: int, session: Session) -> None:
@@ -70,7 +73,7 @@ def _take(run: Run, session: Session) -> bool:
 def _go_on(run: Run, session: Session) -> None:
     work = Work(run, session)
     _check_provider(work)
-    with work.lines:
+    with work.lines, _young_garbage_only():
         for step in run.steps.filter(finished_at__isnull=True).order_by("order"):
             session.check()
             _enter(work, step)
@@ -78,6 +81,18 @@ def _go_on(run: Run, session: Session) -> None:
     with session.finishing():
         if not complete_if_not_cancelled(run):
             raise Stopped(Stop.CANCELED)
+
+
+@contextmanager
+def _young_garbage_only() -> Iterator[None]:
+    """Of many documents a run keeps millions of objects to its end. To look through all of them for
+    garbage stops the whole process for seconds, and whoever would tell the run to stop with it."""
+    before = gc.get_threshold()
+    gc.set_threshold(*before[:2], NEVER)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
 
 
 def _check_provider(work: Work) -> None:

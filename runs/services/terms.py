@@ -2,6 +2,8 @@
 
 from collections import defaultdict
 
+from django.db.models import OuterRef, Subquery
+
 from glossary_site.inserting import insert
 from projects.choices import TermStatus
 from projects.models import Term
@@ -12,31 +14,32 @@ def snapshot_terms(run: Run, *, limit: int = 0) -> int:
     """Copy the project's list, or only so many of it that get an entry, the best ones and those
     that are required; gives their number. Of synonyms, only the primary of the group does, and
     knows the others."""
-    terms = list(
-        Term.objects.filter(project=run.project)
-        .exclude(status=TermStatus.EXCLUDED)
-        .select_related("group")
-        .order_by("-score", "key")
-    )
-    groups: dict[int, list[Term]] = defaultdict(list)
-    for term in terms:
-        if term.group_id is not None:
-            groups[term.group_id].append(term)
+    project = Term.objects.filter(project=run.project).exclude(status=TermStatus.EXCLUDED)
+    best_first = project.order_by("-score", "key")
+    groups: dict[int | None, list[Term]] = defaultdict(list)
+    for term in best_first.filter(group__isnull=False).select_related("group"):
+        groups[term.group_id].append(term)
+    leaders = {_leader(members).pk for members in groups.values()}
     copies: list[RunTerm] = []
-    leaders = {number: _leader(members).pk for number, members in groups.items()}
     count = 0
-    for term in terms:
-        if term.group_id is not None and leaders[term.group_id] != term.pk:
+    # Where they stand goes from table to table within the database: it is nearly all of the data.
+    for term in best_first.defer("variants", "occurrences"):
+        if term.group_id is not None and term.pk not in leaders:
             continue
-        others = [each for each in groups.get(term.group_id or 0, []) if each.pk != term.pk]
-        copy = _copy(run, term, others, order=len(copies))
-        gets_an_entry = not copy.excluded_because
+        gets_an_entry = term.status != TermStatus.AUTO_EXCLUDED
         if gets_an_entry and 0 < limit <= count and term.status != TermStatus.REQUIRED:
             continue
         count += gets_an_entry
-        copies.append(copy)
+        copies.append(_copy(run, term, order=len(copies)))
     RunTerm.objects.filter(run=run).delete()
     insert(copies)
+    its_term = project.filter(key=OuterRef("key"))
+    RunTerm.objects.filter(run=run).update(
+        variants=Subquery(its_term.values("variants")),
+        occurrences=Subquery(its_term.values("occurrences")),
+    )
+    for members in groups.values():
+        _take_together(run, members)
     return count
 
 
@@ -47,8 +50,8 @@ def _leader(members: list[Term]) -> Term:
     return (primary or required or members)[0]
 
 
-def _copy(run: Run, term: Term, others: list[Term], *, order: int) -> RunTerm:
-    excluded = term.status == TermStatus.AUTO_EXCLUDED
+def _copy(run: Run, term: Term, *, order: int) -> RunTerm:
+    because = term.reason or term.category or TermStatus.AUTO_EXCLUDED
     return RunTerm(
         run=run,
         text=term.text,
@@ -58,13 +61,22 @@ def _copy(run: Run, term: Term, others: list[Term], *, order: int) -> RunTerm:
         category=term.category,
         order=order,
         score=term.score,
-        frequency=term.frequency + sum(other.frequency for other in others),
-        document_count=max([term.document_count, *(other.document_count for other in others)]),
-        variants=list(dict.fromkeys([*term.variants, *(v for o in others for v in o.variants)])),
-        occurrences=[*term.occurrences, *(place for o in others for place in o.occurrences)],
-        synonyms=[other.text for other in others],
+        frequency=term.frequency,
+        document_count=term.document_count,
         note=term.notes,
-        excluded_because=(term.reason or term.category or TermStatus.AUTO_EXCLUDED)
-        if excluded
-        else "",
+        excluded_because=because if term.status == TermStatus.AUTO_EXCLUDED else "",
+    )
+
+
+def _take_together(run: Run, members: list[Term]) -> None:
+    """What the leader of a group has of the others."""
+    leader = _leader(members)
+    others = [each for each in members if each.pk != leader.pk]
+    each_of = [leader, *others]
+    RunTerm.objects.filter(run=run, key=leader.key).update(
+        frequency=sum(each.frequency for each in each_of),
+        document_count=max(each.document_count for each in each_of),
+        variants=list(dict.fromkeys(name for each in each_of for name in each.variants)),
+        occurrences=[place for each in each_of for place in each.occurrences],
+        synonyms=[each.text for each in others],
     )

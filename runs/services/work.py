@@ -1,11 +1,14 @@
 """A run in the hands of a worker: what its steps read, and what they tell."""
 
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
+from typing import TypeVar
 
+from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
 
+from glossary_site.checking import checked
 from glossary_site.errors import Refusal
 from glossary_site.jobs.session import Session
 from glossary_site.llm.choices import ProviderKind
@@ -24,6 +27,10 @@ from runs.services.options import RunOptions
 
 # Pages are told so often at most that they should look again.
 TELL_SECONDS = 0.5
+# Read between two checks.
+ROWS = 200
+
+Row = TypeVar("Row", bound=Model)
 
 
 class Work:
@@ -85,7 +92,7 @@ class Work:
     def terms(self) -> dict[str, Term]:
         """Those that get an entry, best first."""
         found = self.run.terms.filter(excluded_because="").order_by("order")
-        return {row.key: rows.term_of(row) for row in found}
+        return {row.key: rows.term_of(row) for row in self._checked(found)}
 
     @cached_property
     def order(self) -> dict[str, int]:
@@ -94,7 +101,11 @@ class Work:
     @cached_property
     def provisional(self) -> dict[str, Entry]:
         found = self.run.provisional.order_by("order")
-        return {row.key: rows.entry_of(row) for row in found}
+        return {row.key: rows.entry_of(row) for row in self._checked(found)}
+
+    def _checked(self, found: QuerySet[Row]) -> Iterator[Row]:
+        """A few at a time, so that the run can be stopped among many."""
+        return checked(found.iterator(ROWS), self.session.check, every=ROWS)
 
     # What they tell
 

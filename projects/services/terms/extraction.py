@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 from django.db import transaction
 
+from glossary_site.checking import Check
+from glossary_site.inserting import insert, replacing
 from glossary_site.live.services import publish
 from projects.categories import auto_excluding, category_keys
 from projects.choices import TermStatus
@@ -14,6 +16,7 @@ from projects.services.locking import lock_project
 from projects.services.terms.changes import REASON_LENGTH
 from projects.terms.signs import visible
 
+# So many are compared and written at a time.
 BATCH = 500
 WRITTEN = (
     "text",
@@ -57,35 +60,44 @@ class Taken:
 
 
 @transaction.atomic
-def take_extraction(*, project: Project, found: Sequence[Found]) -> Taken:
-    """Make the project's terms what was found, in one step.
+def take_extraction(*, project: Project, found: Sequence[Found], check: Check = bool) -> Taken:
+    """Make the project's terms what was found, in one step. `check` may raise, to stop.
 
     New ones are added, known ones follow the documents, except in what people chose. One that is
     not found any more stays, counted as nothing, if a person has ever touched it; else it goes.
     """
     lock_project(project)
-    known = {term.key: term for term in Term.objects.filter(project=project)}
+    terms = Term.objects.filter(project=project)
     categories, leaving_out = category_keys(project), auto_excluding(project)
     news: dict[str, Found] = {}
     for one in found:
         news.setdefault(one.key, one)
-    added, updated = [], []
-    for key, one in news.items():
-        before = known.get(key)
-        term = _as_found(project, one, before, categories, leaving_out)
-        if before is None:
-            added.append(term)
-        elif any(getattr(term, name) != getattr(before, name) for name in WRITTEN):
-            updated.append(term)
-    lost = [term for key, term in known.items() if key not in news]
-    updated += [_as_lost(term) for term in lost if _is_touched(term) and _has_figures(term)]
+    added = updated = 0
+    keys = list(news)
+    for first in range(0, len(keys), BATCH):
+        check()
+        batch = keys[first : first + BATCH]
+        known = {term.key: term for term in terms.filter(key__in=batch)}
+        rows = [_as_found(project, news[k], known.get(k), categories, leaving_out) for k in batch]
+        new = [row for row in rows if row.key not in known]
+        changed = [row for row in rows if row.key in known and _differ(row, known[row.key])]
+        _write([*new, *changed])
+        added, updated = added + len(new), updated + len(changed)
+    check()
+    # What is about to go is not looked at: it may be all there was.
+    lost = [term for term in terms.defer("variants", "occurrences") if term.key not in news]
+    left = [_as_lost(term) for term in lost if _is_touched(term) and _has_figures(term)]
     removed = [term.pk for term in lost if not _is_touched(term)]
-    _write([*added, *updated])
-    Term.objects.filter(pk__in=removed).only("pk").delete()
-    taken = Taken(len(added), len(updated), len(removed))
-    if added or updated or removed:
+    _write(left)
+    terms.filter(pk__in=removed).only("pk").delete()
+    taken = Taken(added, updated + len(left), len(removed))
+    if taken != Taken(0, 0, 0):
         _tell(project, taken)
     return taken
+
+
+def _differ(row: Term, before: Term) -> bool:
+    return any(getattr(row, name) != getattr(before, name) for name in WRITTEN)
 
 
 def _as_found(
@@ -134,7 +146,6 @@ def _has_figures(term: Term) -> bool:
 
 
 def _as_lost(term: Term) -> Term:
-    kept = {name: getattr(term, name) for name in WRITTEN}
     nothing = {
         "score": 0.0,
         "frequency": 0,
@@ -142,19 +153,15 @@ def _as_lost(term: Term) -> Term:
         "variants": [],
         "occurrences": [],
     }
-    return Term(project_id=term.project_id, key=term.key, **{**kept, **nothing})
+    kept = {name: getattr(term, name) for name in WRITTEN if name not in nothing}
+    return Term(project_id=term.project_id, key=term.key, **kept, **nothing)
 
 
-def _write(terms: list[Term]) -> None:
+def _write(terms: Sequence[Term]) -> None:
     """Known or new in the same few statements. Rows without a key of the table: the database finds
     them by the term's, and leaves the columns that are not named alone."""
-    Term.objects.bulk_create(
-        terms,
-        batch_size=BATCH,
-        update_conflicts=True,
-        unique_fields=["project", "key"],
-        update_fields=[*WRITTEN, "updated_at"],
-    )
+    columns = (*WRITTEN, "updated_at")
+    insert(terms, on_conflict=replacing(unique=("project_id", "key"), columns=columns))
 
 
 def _tell(project: Project, taken: Taken) -> None:

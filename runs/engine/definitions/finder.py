@@ -2,10 +2,11 @@
 and chosen when they are asked for."""
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from glossary_site.checking import Check, checked
 from runs.engine.definitions.choosing import choose
 from runs.engine.definitions.passages import Passage
 from runs.engine.definitions.passes import Pass, Together
@@ -18,6 +19,8 @@ MOST_KEPT = 40
 # Characters of documents that stay open for the passages of terms that come later. What is beyond
 # that is judged at once: an open document takes several times the memory of its text.
 MOST_OPEN = 4_000_000
+# Pairs of terms between two checks.
+PAIRS_AT_A_TIME = 20_000
 # A heading of so many sections ("Rationale") is what each of them is for, and names nothing.
 RECURRING = 3
 # What so many items begin with ("Type: …"), each going on in its own way, is no term of theirs.
@@ -31,12 +34,10 @@ class ContextFinder:
     """Reads the documents of a run once for all terms that are asked for together.
 
     Say which with `prepare`: a term that comes alone costs a pass over all documents by itself.
-    `check` is called before each of them and may raise, to stop.
+    `check` is called often, whatever it is asked for, and may raise, to stop.
     """
 
-    def __init__(
-        self, documents: Sequence[SourceDocument], *, check: Callable[[], object] = bool
-    ) -> None:
+    def __init__(self, documents: Sequence[SourceDocument], *, check: Check = bool) -> None:
         self._documents = documents
         self._check = check
         self._spellings: dict[str, tuple[str, ...]] = {}
@@ -56,11 +57,11 @@ class ContextFinder:
         if not new:
             return
         subjects = [Subject(term) for term in new.values()]
-        scanner, together = Scanner(subjects), Together()
+        scanner, together = Scanner(subjects, check=self._check), Together()
         survey = _Survey(together)
         for number, document in enumerate(self._documents):
             self._check()
-            one = Pass(document, number, subjects, scanner)
+            one = Pass(document, number, subjects, scanner, check=self._check)
             one.survey(together)
             survey.add(one, size=len(document.text))
         for number, (key, term) in enumerate(new.items()):
@@ -71,6 +72,7 @@ class ContextFinder:
 
     def contexts(self, term: Term, *, limit: int = 6, most_tokens: int = 900) -> list[Context]:
         """The most definitional passages, then different ones. Each is verbatim."""
+        self._check()
         self.prepare([term])
         asked = (term.key, term.spellings, limit, most_tokens)
         if asked not in self._chosen:
@@ -81,7 +83,8 @@ class ContextFinder:
     def companions(self, keys: Iterable[str]) -> Iterable[tuple[str, str, int]]:
         """Pairs of these terms that stand in the same sentences, and in how many."""
         wanted = set(keys)
-        for (one, other), count in self._pairs.items():
+        pairs = checked(self._pairs.items(), self._check, every=PAIRS_AT_A_TIME)
+        for (one, other), count in pairs:
             if one in wanted and other in wanted:
                 yield one, other, count
 
@@ -102,7 +105,8 @@ class ContextFinder:
         self._sentences = max(self._sentences, together.sentences)
         for number, count in together.counts.items():
             self._counts[keys[number]] = count
-        for (one, other), count in together.pairs.items():
+        pairs = checked(together.pairs.items(), self._check, every=PAIRS_AT_A_TIME)
+        for (one, other), count in pairs:
             first, second = sorted((keys[one], keys[other]))
             self._pairs[first, second] = count
 
@@ -126,7 +130,8 @@ class _Survey:
 
     def __init__(self, together: Together) -> None:
         self._together = together
-        self._passes: list[Pass] = []
+        # Of each subject: the documents that it stands in and that are open.
+        self._passes: dict[int, list[Pass]] = {}
         self._size = 0
         self._kept: dict[int, _Kept] = {}
         self._unnamed: dict[int, list[Passage]] = {}
@@ -135,15 +140,16 @@ class _Survey:
 
     def add(self, one: Pass, *, size: int) -> None:
         self._size += size
-        if self._size <= MOST_OPEN:
-            self._passes.append(one)
-        else:
-            for number in one.subjects():
+        is_open = self._size <= MOST_OPEN
+        for number in one.subjects():
+            if is_open:
+                self._passes.setdefault(number, []).append(one)
+            else:
                 self._take(one, number)
 
     def best(self, number: int) -> list[Passage]:
         """Of all documents; asked once."""
-        for one in self._passes:
+        for one in self._passes.pop(number, ()):
             self._take(one, number)
         kept = self._kept.pop(number, _Kept())
         if self._together.headings[number] < RECURRING:

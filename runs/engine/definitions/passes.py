@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import accumulate, combinations
 from typing import NamedTuple
 
+from glossary_site.checking import Check, checked
 from runs.engine.definitions import layout
 from runs.engine.definitions.findings import MOST_SURE, adjusted
 from runs.engine.definitions.judging import judged, may_define
@@ -38,6 +39,8 @@ LEAD = 120
 LONGEST_LIST = 40
 # No definition is offered for what can be set.
 OF_SETTINGS = 0.58
+# Sentences that are judged between two checks.
+PLACES_AT_A_TIME = 50
 LINE = re.compile("[^\r\n]*(?:\r\n|\r|\n|\\Z)")
 
 Span = tuple[int, int]
@@ -69,11 +72,18 @@ class Pass:
     them takes longer than to find them."""
 
     def __init__(
-        self, document: SourceDocument, number: int, subjects: Sequence[Subject], scanner: Scanner
+        self,
+        document: SourceDocument,
+        number: int,
+        subjects: Sequence[Subject],
+        scanner: Scanner,
+        *,
+        check: Check = bool,
     ) -> None:
+        self._check = check
         self._document, self._number = document, number
         self._subjects, self._scanner = subjects, scanner
-        self._reading: Reading = read(document.text)
+        self._reading: Reading = read(document.text, check=check)
         self._blocks = self._reading.blocks
         self._text = self._reading.sheet.text
         self._starts = [block.start for block in self._blocks]
@@ -85,7 +95,8 @@ class Pass:
 
     def survey(self, together: Together) -> None:
         """Look for the subjects; asked once, before anything else."""
-        for place, matches in sorted(self._places().items()):
+        places = sorted(self._places().items())
+        for place, matches in checked(places, self._check, every=PLACES_AT_A_TIME):
             for number, match in matches.items():
                 self._standing.setdefault(number, []).append((place, match))
             together.add({number for number, match in matches.items() if match.alone})
@@ -101,7 +112,8 @@ class Pass:
     def passages(self, number: int) -> Iterator[Passage]:
         titled = self._titled.get(number, ())
         uses = USES
-        for place, match in self._standing.get(number, ()):
+        standing = self._standing.get(number, ())
+        for place, match in checked(standing, self._check, every=PLACES_AT_A_TIME):
             is_titled = place.sentence == 0 and place.block in titled
             passage = self._said(place, number, match, is_titled=is_titled)
             if passage is None and uses:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum, auto
 
+from glossary_site.checking import Check, checked
 from indexing.sections.sheet import Sheet, sheet_of
 from indexing.sections.tree import Section, sections_of
 from projects import front_matter
@@ -80,14 +81,17 @@ ARTICLE = re.compile(r"[ \t>\u3000]*(?:(?:an?|the)[ \t]+)?", re.IGNORECASE)
 # What stands behind a name that is not the beginning of a longer one.
 BEHIND_NAME = re.compile(r"(?:e?s)?[ \t,(]|[とはがをの、（「]")
 CELL_BORDER = re.compile(r"(?<!\\)\|")
+# Between two checks.
+BLOCKS_AT_A_TIME = 500
 
 
-def read(text: str) -> Reading:
+def read(text: str, *, check: Check = bool) -> Reading:
     sheet = sheet_of(text)
     sections = sections_of(sheet.outline.headings, sheet.line_count)
     blocks: list[Block] = []
     for number, section in enumerate(sections):
-        blocks.extend(_Lines(sheet, number, section).blocks())
+        found = _Lines(sheet, number, section).blocks()
+        blocks.extend(checked(found, check, every=BLOCKS_AT_A_TIME))
     settings, _rest = front_matter.split(text.removeprefix("\ufeff"))
     title = next((value for key, value in settings if key.lower() == "title"), "")
     return Reading(sheet, sections, blocks, title)

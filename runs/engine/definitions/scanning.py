@@ -4,11 +4,16 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
+from glossary_site.checking import Check
 from indexing.lexical.analysis import JAPANESE
 from runs.engine.definitions.spelling import SPACES, Subject, folded, in_capitals, stands_alone
 
 # Compiling takes as long as there are spellings; scanning hardly grows with them.
 SPELLINGS_AT_A_TIME = 4000
+# Characters of a text that are looked through between two checks; and how far beyond them a term
+# may end that begins there, however many spaces are between its words.
+CHARACTERS_AT_A_TIME = 50_000
+REACH = 2_000
 JAPANESE_FIRST = re.compile(f"[{JAPANESE}]")
 
 
@@ -22,9 +27,11 @@ class Match(NamedTuple):
 
 
 class Scanner:
-    """Made once for the subjects, then asked for each text."""
+    """Made once for the subjects, then asked for each text. `check` is called often, and may raise
+    what ends it early."""
 
-    def __init__(self, subjects: Iterable[Subject]) -> None:
+    def __init__(self, subjects: Iterable[Subject], *, check: Check = bool) -> None:
+        self._check = check
         self._subjects: dict[str, list[int]] = {}
         self._acronyms: set[tuple[str, int]] = set()
         for number, subject in enumerate(subjects):
@@ -53,7 +60,7 @@ class Scanner:
         for expression, is_japanese in self._expressions:
             if is_japanese and is_ascii:
                 continue
-            for found in expression.finditer(plain):
+            for found in self._found(expression, plain):
                 start = found.start(1)
                 longest = SPACES.sub(" ", found[1])
                 for spelling in self._beginnings[longest]:
@@ -61,6 +68,16 @@ class Scanner:
                     if spelling != longest:
                         end = _end(plain, start, spelling)
                     yield from self._checked(text, start, end, spelling)
+
+    def _found(self, expression: re.Pattern[str], plain: str) -> Iterator[re.Match[str]]:
+        """A match begins at its place and takes nothing, so a text can be cut anywhere."""
+        for first in range(0, len(plain), CHARACTERS_AT_A_TIME):
+            self._check()
+            end = first + CHARACTERS_AT_A_TIME
+            for found in expression.finditer(plain, first, end + REACH):
+                if found.start() >= end:
+                    break
+                yield found
 
     def _checked(self, text: str, start: int, end: int, spelling: str) -> Iterator[Match]:
         alone = stands_alone(text, start, end)

@@ -6,10 +6,11 @@ documents are looked at together. A document whose text is the same has the same
 
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from glossary_site.checking import Check
 from runs.engine.terms.abbreviations import Pair, pairs_in
 from runs.engine.terms.contexts import CALLED, context_marks
 from runs.engine.terms.english import english_phrases
@@ -96,13 +97,12 @@ class DocumentAnalysis:
         return cls(phrases, pairs, data["characters"])
 
 
-def analyse(text: str, *, check: Callable[[], None] | None = None) -> DocumentAnalysis:
+def analyse(text: str, *, check: Check = bool) -> DocumentAnalysis:
     """`check` is called often, and may raise what ends it early: a book takes half a minute."""
     phrases: dict[tuple[str, tuple[Word, ...]], Seen] = defaultdict(Seen)
     pairs: dict[Pair, None] = {}
     for block in blocks_of(text):
-        if check is not None:
-            check()
+        check()
         found = list(_phrases_of(block))
         for phrase in found:
             _see(phrases[phrase.language, phrase.words], phrase, block)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
+from glossary_site.checking import Check, checked
 from projects.terms.keys import key_of
 from runs.engine.terms.analysis import DocumentAnalysis
 from runs.engine.terms.phrases import Sort, Word, text_of, windows
@@ -15,6 +16,8 @@ Part = tuple[int, int, int]
 # A spelling that begins a sentence or is in a heading counts for little when the usual one is told.
 _WITHOUT_CASE = 0.01
 _NEARLY_ALWAYS = 0.9
+# Phrases, or candidates, between two checks: some milliseconds.
+AT_A_TIME = 500
 
 
 @dataclass
@@ -57,10 +60,11 @@ class Found:
     with_case: int = 0
 
 
-def totals_of(analyses: Mapping[int, DocumentAnalysis]) -> list[Total]:
+def totals_of(analyses: Mapping[int, DocumentAnalysis], *, check: Check = bool) -> list[Total]:
     totals: dict[tuple[str, tuple[Word, ...]], Total] = {}
     for document in sorted(analyses):
-        for phrase, seen in analyses[document].phrases.items():
+        phrases = analyses[document].phrases.items()
+        for phrase, seen in checked(phrases, check, every=AT_A_TIME):
             total = totals.get(phrase)
             if total is None:
                 total = totals[phrase] = Total(*phrase)
@@ -73,9 +77,9 @@ def totals_of(analyses: Mapping[int, DocumentAnalysis]) -> list[Total]:
     return list(totals.values())
 
 
-def candidates_of(totals: Sequence[Total]) -> dict[str, Found]:
+def candidates_of(totals: Sequence[Total], *, check: Check = bool) -> dict[str, Found]:
     found: dict[str, Found] = {}
-    for number, total in enumerate(totals):
+    for number, total in enumerate(checked(totals, check, every=AT_A_TIME)):
         sorts = tuple(word.sort for word in total.words)
         inside = [(start, end, _key(total.words, start, end)) for start, end in _windows(sorts)]
         for start, end, key in inside:
@@ -150,9 +154,9 @@ def is_piece(candidate: Found, found: Mapping[str, Found]) -> bool:
     return any(key in found and found[key].count >= least for key in candidate.longer)
 
 
-def word_counts(totals: Iterable[Total]) -> dict[str, Counter[str]]:
+def word_counts(totals: Iterable[Total], *, check: Check = bool) -> dict[str, Counter[str]]:
     counts: dict[str, Counter[str]] = defaultdict(Counter)
-    for total in totals:
+    for total in checked(totals, check, every=AT_A_TIME):
         for word in total.words:
             counts[total.language][key_of(word.surface)] += total.count
     return counts

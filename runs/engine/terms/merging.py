@@ -13,10 +13,11 @@ from collections.abc import Iterable
 
 from sudachipy import SplitMode, Tokenizer
 
+from glossary_site.checking import Check, checked
 from projects.terms.keys import key_of
 from projects.terms.sudachi import dictionary
 from runs.engine.terms.abbreviations import Pair
-from runs.engine.terms.gathering import Found
+from runs.engine.terms.gathering import AT_A_TIME, Found
 from runs.pipeline.data import TermLists
 
 _KANJI = re.compile("[\u4e00-\u9fff]")
@@ -27,11 +28,13 @@ _NO_WEIGHT = 0.0
 _of_thread = threading.local()
 
 
-def merge(found: dict[str, Found], pairs: Iterable[Pair], lists: TermLists) -> None:
+def merge(
+    found: dict[str, Found], pairs: Iterable[Pair], lists: TermLists, *, check: Check = bool
+) -> None:
     """Changes `found`."""
     decided = decided_in(lists)
     _merge_abbreviations(found, pairs, decided)
-    _merge_dictionary_spellings(found, decided)
+    _merge_dictionary_spellings(found, decided, check)
 
 
 def decided_in(lists: TermLists) -> set[str]:
@@ -56,9 +59,9 @@ def _merge_abbreviations(found: dict[str, Found], pairs: Iterable[Pair], decided
             found[short].spellings.setdefault(text, _NO_WEIGHT)
 
 
-def _merge_dictionary_spellings(found: dict[str, Found], decided: set[str]) -> None:
+def _merge_dictionary_spellings(found: dict[str, Found], decided: set[str], check: Check) -> None:
     groups: dict[str, list[str]] = defaultdict(list)
-    for key, candidate in found.items():
+    for key, candidate in checked(found.items(), check, every=AT_A_TIME):
         if candidate.language == "ja" and _has_spellings(candidate):
             groups[_normal(key)].append(key)
     for _normal_form, keys in sorted(groups.items()):

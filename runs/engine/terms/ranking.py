@@ -2,12 +2,14 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from glossary_site.checking import Check, checked
 from projects.choices import Category
 from projects.terms.keys import key_of
 from projects.terms.readings import reading_of
 from runs.engine.terms.analysis import DocumentAnalysis, Seen
 from runs.engine.terms.categories import category_of
 from runs.engine.terms.gathering import (
+    AT_A_TIME,
     Found,
     Total,
     candidates_of,
@@ -28,24 +30,31 @@ _TERM_MARKS = ("s", "d", "f", "l", "T", "n", "g")
 
 
 def rank(
-    analyses: Mapping[int, DocumentAnalysis], *, lists: TermLists, limit: int | None = None
+    analyses: Mapping[int, DocumentAnalysis],
+    *,
+    lists: TermLists,
+    limit: int | None = None,
+    check: Check = bool,
 ) -> list[Candidate]:
     """What people have said something about is in it whatever the limit and however seldom it was
     seen, excluded terms never. Common nouns are in it too, with the reason why they should not be
-    in a glossary; the limit counts without these and without required terms."""
-    totals = totals_of(analyses)
-    found = candidates_of(totals)
-    counts = word_counts(totals)
+    in a glossary; the limit counts without these and without required terms. `check` is called
+    often, and may raise what ends it early."""
+    totals = totals_of(analyses, check=check)
+    found = candidates_of(totals, check=check)
+    counts = word_counts(totals, check=check)
     sizes = {language: sum(words.values()) for language, words in counts.items()}
     corpus = Corpus(len(analyses), counts, sizes, found)
     pairs = dict.fromkeys(pair for number in sorted(analyses) for pair in analyses[number].pairs)
     paired = {key_of(form) for pair in pairs for form in (pair.short, pair.long)}
     # Before merging: a long form that counts with its short one would swallow its own parts.
-    pieces = {key for key, each in found.items() if is_piece(each, found)}
+    pieces = {
+        key for key, each in checked(found.items(), check, every=AT_A_TIME) if is_piece(each, found)
+    }
     decided = decided_in(lists)
-    merge(found, pairs, lists)
+    merge(found, pairs, lists, check=check)
     scored: list[tuple[float, str, dict[str, float]]] = []
-    for key, candidate in found.items():
+    for key, candidate in checked(found.items(), check, every=AT_A_TIME):
         if key in lists.excluded or not (
             key in decided or _is_worth_it(candidate, key, paired, pieces)
         ):
@@ -59,6 +68,7 @@ def rank(
     for points, key, features in scored:
         if limit is not None and counted >= limit and key not in decided:
             continue
+        check()
         term = _candidate(found[key], points, features, lists, lines)
         counted += not term.excluded_because and not term.required
         ranked.append(term)

@@ -30,17 +30,15 @@ COMMON_NOUN = "common_noun"
 
 
 def extract(work: Work) -> None:
-    analyses = _read(work)
-    # What is found is the project's, for all runs: how few get an entry in this one cuts no list.
-    limit = max(work.options.limit, worth(sum(len(each.text) for each in work.documents)))
-    candidates = counted(rank(analyses, lists=work.lists, limit=limit), work.documents)
-    work.session.check()
+    candidates = _candidates(work)
     names = {candidate.key: candidate.text for candidate in candidates}
     answered(work, lambda: _questions(work, candidates), names=names)
     with finishing(work, of_project=True) as results:
         candidates = _classified(work, candidates, results, names)
         taken = take_extraction(
-            project=work.project, found=[_found(candidate) for candidate in candidates]
+            project=work.project,
+            found=[_found(candidate) for candidate in candidates],
+            check=work.session.check,
         )
         count = snapshot_terms(work.run, limit=work.options.limit)
         found = ngettext("%(n)s term.", "%(n)s terms.", count) % {"n": count}
@@ -54,6 +52,15 @@ def extract(work: Work) -> None:
         work.step.total = count
         work.step.save(update_fields=["total"])
         work.progress(count, count, lines=[work.line(f"{found} {changes}")])
+
+
+def _candidates(work: Work) -> list[Candidate]:
+    """The analyses, which are many times the texts, are gone when these are there."""
+    # What is found is the project's, for all runs: how few get an entry in this one cuts no list.
+    limit = max(work.options.limit, worth(sum(len(each.text) for each in work.documents)))
+    check = work.session.check
+    ranked = rank(_read(work), lists=work.lists, limit=limit, check=check)
+    return counted(ranked, work.documents, check=check)
 
 
 def _read(work: Work) -> dict[int, DocumentAnalysis]:
@@ -70,8 +77,9 @@ def _read(work: Work) -> dict[int, DocumentAnalysis]:
                 fresh.append(document)
         analyses |= known
         read += len(fresh)
+        rows = list(_rows(work, fresh, known))
         with work.session.atomic():
-            _remember(work, fresh, known)
+            _remember(work, rows)
             work.progress(len(analyses), len(documents), term=chunk[-1].path[-200:])
         work.tell()
     again = ngettext("%(n)s document was read, ", "%(n)s documents were read, ", read) % {"n": read}
@@ -100,26 +108,30 @@ def _known(documents: Sequence[SourceDocument]) -> Iterator[tuple[int, DocumentA
             yield row.pk, DocumentAnalysis.from_json(json.loads(zlib.decompress(row.data)))
 
 
-def _remember(
+def _rows(
     work: Work, fresh: Sequence[SourceDocument], known: dict[int, DocumentAnalysis]
-) -> None:
+) -> Iterator[DocumentTerms]:
+    for document in fresh:
+        work.session.check()
+        data = known[document.id].to_json()
+        work.session.check()
+        yield DocumentTerms(
+            document_id=document.id,
+            file_hash=document.file_hash,
+            version=ANALYSIS_VERSION,
+            data=zlib.compress(json.dumps(data).encode()),
+        )
+
+
+def _remember(work: Work, rows: Sequence[DocumentTerms]) -> None:
     there = set(
-        work.project.documents.filter(pk__in=[document.id for document in fresh])
+        work.project.documents.filter(pk__in=[row.document_id for row in rows])
         .select_for_update(of=("self",), no_key=True)
         .order_by("pk")
         .values_list("pk", flat=True)
     )
     DocumentTerms.objects.bulk_create(
-        (
-            DocumentTerms(
-                document_id=document.id,
-                file_hash=document.file_hash,
-                version=ANALYSIS_VERSION,
-                data=zlib.compress(json.dumps(known[document.id].to_json()).encode()),
-            )
-            for document in fresh
-            if document.id in there
-        ),
+        (row for row in rows if row.document_id in there),
         update_conflicts=True,
         unique_fields=["document"],
         update_fields=["file_hash", "version", "data"],

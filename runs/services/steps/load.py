@@ -1,14 +1,12 @@
 """Which documents the run is about, as they are now; and what it takes over from an earlier one."""
 
-from typing import Any
-
-from django.db.models import Model, QuerySet
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
 from glossary_site.errors import Refusal
+from glossary_site.inserting import copy
 from runs.choices import Scope
-from runs.models import ProvisionalEntry, RunDocument, RunIssue, RunTerm
+from runs.models import RunDocument
 from runs.services.asking import finishing
 from runs.services.work import Work
 
@@ -42,19 +40,10 @@ def _inherit(work: Work) -> None:
     base = work.run.base
     if base is None:
         return
-    _copy(RunTerm, work, base.terms.all())
+    copy(base.terms.all(), run_id=work.run.pk)
     if work.options.only is not None:
-        _copy(ProvisionalEntry, work, base.provisional.exclude(key__in=work.options.only))
+        copy(base.provisional.exclude(key__in=work.options.only), run_id=work.run.pk)
         return
-    _copy(ProvisionalEntry, work, base.provisional.all())
+    copy(base.provisional.all(), run_id=work.run.pk)
     if work.run.scope == Scope.REFINE:
-        _copy(RunIssue, work, base.issues.all())
-
-
-def _copy(kind: type[Model], work: Work, rows: QuerySet[Any]) -> None:
-    copies = list(rows)
-    for row in copies:
-        row.pk = None
-        row.run = work.run
-        row._state.adding = True
-    kind._default_manager.bulk_create(copies, batch_size=CHUNK)
+        copy(base.issues.all(), run_id=work.run.pk)

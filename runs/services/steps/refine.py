@@ -30,6 +30,8 @@ def refine(work: Work) -> None:
         # Answers are checked against the documents within a transaction: not read there for it.
         work.finder.prepare([work.terms[key] for key in names if key in work.terms])
 
+    all_names = pipeline.names_of(entries.values())
+
     def store(results: Iterable[Result]) -> list[Failure]:
         refined: list[Entry] = []
         failures: list[Failure] = []
@@ -38,7 +40,12 @@ def refine(work: Work) -> None:
                 failures += failures_of(result, names)
                 continue
             read = pipeline.read(
-                result.key, result.data, entries=entries, terms=work.terms, finder=work.finder
+                result.key,
+                result.data,
+                entries=entries,
+                terms=work.terms,
+                finder=work.finder,
+                names=all_names,
             )
             refined += [each for each in read if isinstance(each, Entry)]
             failures += [each for each in read if isinstance(each, Failure)]

@@ -119,6 +119,7 @@ def refined(given: Entry, *issues: Issue, others: tuple[Entry, ...] = ()):
         entries=entries(*everything),
         terms={},
         finder=engine_finder(),
+        names=refine.names_of(everything),
     )
     return result
 

@@ -79,7 +79,7 @@ def test_a_review_and_a_second_look_by_a_model(provider):
     second = refine.requests([entry], issues, finder(), terms=given, **options)
     (result,) = results(work_to_end(enqueued(second)))
     (refined,) = refine.read(
-        result.key, result.data, entries=entries(entry), terms=given, finder=finder()
+        result.key, result.data, entries=entries(entry), terms=given, finder=finder(), names=()
     )
     assert isinstance(refined, Entry)
     assert refined.definition == "A place to lie."
@@ -113,7 +113,7 @@ def test_the_whole_way_without_a_model():
     second = refine.requests(list(made.values()), issues, engine_finder(), terms=given, **options)
     for result in results(work_to_end(enqueued(second))):
         for entry in refine.read(
-            result.key, result.data, entries=made, terms=given, finder=engine_finder()
+            result.key, result.data, entries=made, terms=given, finder=engine_finder(), names=()
         ):
             assert isinstance(entry, Entry)
             assert entry.definition == made[entry.key].definition

@@ -41,7 +41,9 @@ def read(data, *given, language="en"):
     found = entries(*given)
     key = request_key(found, version=f"refine/2:{language}", language=language)
     names = [each.term for each in given]
-    return refine.read(key, data, entries=found, terms=terms(*names), finder=finder())
+    return refine.read(
+        key, data, entries=found, terms=terms(*names), finder=finder(), names=refine.names_of(given)
+    )
 
 
 def test_no_issues_no_requests():
@@ -156,7 +158,7 @@ def test_an_entry_whose_term_is_gone_can_still_be_refined():
     found = entries(BERTH)
     key = request_key(found, version="refine/2:en", language="en")
     said = answers(answer("A place for ships.", QUOTE))
-    (result,) = refine.read(key, said, entries=found, terms={}, finder=finder())
+    (result,) = refine.read(key, said, entries=found, terms={}, finder=finder(), names=())
     assert isinstance(result, Entry)
     assert result.supported
 
