@@ -19,16 +19,30 @@ SHOWN = 300
 
 def said(error: openai.APIStatusError, config: ProviderConfig) -> str:
     """The server's own words, cut short; a key that it repeats stays out of them."""
-    body: Any = error.body
-    if isinstance(body, dict):
-        inner = body.get("error", body)
-        text = inner.get("message") if isinstance(inner, dict) else inner
-    else:
-        text = body
-    words = " ".join(str(text or "").split())
+    words = words_in(error.body)
     if config.api_key:
         words = words.replace(config.api_key, "…")
     return f"{error.status_code}: {words[:SHOWN]}" if words else str(error.status_code)
+
+
+def words_in(body: Any) -> str:
+    """A text, wherever a server puts it; or a list of fields, and what is wrong with each."""
+    if isinstance(body, dict):
+        inner = next(filter(None, map(body.get, ("error", "message", "detail", "msg"))), "")
+        field = body.get("loc")
+        where = ".".join(map(str, field)) if isinstance(field, list) else ""
+        return f"{where}: {words_in(inner)}" if where else words_in(inner)
+    if isinstance(body, list):
+        return "; ".join(filter(None, map(words_in, body)))
+    return " ".join(str(body or "").split())
+
+
+def reason_in(body: Any) -> str:
+    """All by which a server names its reason. For programs: nothing is cut off or left out."""
+    inner = body.get("error", body) if isinstance(body, dict) else body
+    fields = inner if isinstance(inner, dict) else {}
+    named = [*map(fields.get, ("code", "type", "param")), words_in(body)]
+    return " ".join(map(str, filter(None, named)))
 
 
 def explain(error: openai.APIError, config: ProviderConfig) -> str:

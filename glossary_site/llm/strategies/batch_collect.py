@@ -15,6 +15,7 @@ from glossary_site.llm.choices import BatchState, LedgerStatus, ProcessStatus
 from glossary_site.llm.models import LedgerEntry, LLMProcess, ProviderBatch
 from glossary_site.llm.querysets import LLMJobQuerySet
 from glossary_site.llm.services import ledger, processes
+from glossary_site.llm.speech import worth_rephrasing
 from glossary_site.llm.strategies.asks import (
     Ask,
     Done,
@@ -27,7 +28,7 @@ from glossary_site.llm.strategies.asks import (
 from glossary_site.llm.strategies.batch_desk import Desk
 from glossary_site.llm.strategies.batch_files import Line, read_lines
 from glossary_site.llm.strategies.books import Page, page_of
-from glossary_site.llm.strategies.wire import REPHRASED, RETRIED
+from glossary_site.llm.strategies.wire import RETRIED
 
 if TYPE_CHECKING:
     from openai.types import Batch
@@ -127,7 +128,7 @@ def _read(desk: Desk, page: Page, line: Line, ask: Ask, known: ledger.Known) -> 
             page.failed(ask.job_id, step.error)
         else:
             return step
-    elif line.status in REPHRASED:
+    elif worth_rephrasing(line.status, line.reason):
         return ask
     elif line.executed and line.status < 500 and line.status not in RETRIED:
         page.no_answer(ask, line.error)

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from glossary_site.llm.requests import written
 from glossary_site.llm.strategies.batch_api import ENDPOINT
+from glossary_site.llm.troubles import reason_in, words_in
 
 # Lines that the provider did not get round to. They are sent again.
 NOT_EXECUTED = frozenset({"batch_expired", "batch_cancelled", "batch_canceled"})
@@ -25,6 +26,8 @@ class Line:
     # Of a chat completion, where the status is 200.
     body: Any = None
     error: str = ""
+    # The same for programs.
+    reason: str = ""
     executed: bool = True
 
 
@@ -60,6 +63,5 @@ def _line(said: dict[str, Any]) -> Line:
         body = json.loads(body)
     if status == 200:
         return Line(job_id, status, body=body)
-    detail = (body or {}).get("error") or {}
-    why = detail.get("message") if isinstance(detail, dict) else str(detail)
-    return Line(job_id, status, error=f"{status}: {why or 'no reason given'}")
+    why = words_in(body) or "no reason given"
+    return Line(job_id, status, error=f"{status}: {why}", reason=reason_in(body))

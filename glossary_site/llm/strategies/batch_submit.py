@@ -22,13 +22,14 @@ from django.utils import timezone
 from glossary_site.llm.choices import BatchState, LedgerStatus, ProcessStatus
 from glossary_site.llm.models import LedgerEntry, ProviderBatch
 from glossary_site.llm.services import dialects, ledger, processes
+from glossary_site.llm.speech import Speech
 from glossary_site.llm.strategies.asks import Ask, Done, Failed, first_ask, follow
 from glossary_site.llm.strategies.batch_api import NoBatches, Refused
 from glossary_site.llm.strategies.batch_desk import Desk
 from glossary_site.llm.strategies.batch_files import line_for
 from glossary_site.llm.strategies.books import Page, page_of
 from glossary_site.llm.strategies.sync import Pending
-from glossary_site.llm.structured import Speech, body_of
+from glossary_site.llm.structured import body_of
 
 if TYPE_CHECKING:
     from openai.types import Batch

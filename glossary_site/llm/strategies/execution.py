@@ -50,7 +50,7 @@ def work(
             try:
                 return batch.turn(process, config, session), ""
             except NoBatches:
-                dialects.learn_no_batches(config)
+                dialects.learn(config, no_batches=True)
                 process = _fall_back(process, session)
         return sync.turn(
             process,

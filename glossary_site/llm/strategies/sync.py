@@ -194,8 +194,8 @@ class Sending:
     def _turn(self, wire: Wire, outcomes: list[Arrival]) -> None:
         """One transaction; what it says is sent is sent then."""
         for outcome in outcomes:
-            if outcome.speech is not None:
-                dialects.learn(self._config, outcome.speech)
+            if outcome.learned:
+                dialects.learn(self._config, **outcome.learned)
         # Before the transaction: who is stopped right after it must not take its proof for fresh.
         moment = time.monotonic()
         with page_of(self._process, self._session, heard=self._hearer) as page:
