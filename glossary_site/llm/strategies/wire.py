@@ -41,6 +41,7 @@ from glossary_site.llm.speech import (
     worth_rephrasing,
 )
 from glossary_site.llm.strategies.asks import Answer, Ask, Malformed, read_answer
+from glossary_site.llm.strategies.outages import Outage, Watch
 from glossary_site.llm.structured import body_of
 from glossary_site.observe.trace import in_context
 from glossary_site.outbound.errors import UrlRefused
@@ -101,6 +102,7 @@ class Line(Generic[A, R]):
         self._client = openai_client(config)
         self.config = config
         self._lessons = Lessons(speech)
+        self._watch = Watch()
         self._language = get_language()
         self._outcomes: queue.SimpleQueue[Outcome[A, R]] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
@@ -145,6 +147,10 @@ class Line(Generic[A, R]):
     def has_answers(self) -> bool:
         return not self._outcomes.empty()
 
+    @property
+    def outage(self) -> Outage | None:
+        return self._watch.outage
+
     def prove(self, moment: float) -> None:
         """The work was ours then, by the monotonic clock. Without a fresh proof nothing is sent: a
         process that was stopped for long finds out first whether somebody else has taken over."""
@@ -183,9 +189,10 @@ class Line(Generic[A, R]):
         task.add_done_callback(self._tasks.discard)
 
     async def _deliver(self, ask: A) -> None:
+        call = object()
         try:
             async with self._room:
-                outcome = await self._call(ask)
+                outcome = await self._call(ask, call)
         except asyncio.CancelledError:
             raise
         except Exception as error:
@@ -193,9 +200,11 @@ class Line(Generic[A, R]):
             outcome = Outcome[A, R](
                 ask, error=f"{type(error).__name__}: {error}"[:MOST_OF_A_MESSAGE]
             )
+        finally:
+            self._watch.over(call)
         self._outcomes.put(outcome)
 
-    async def _call(self, ask: A) -> Outcome[A, R]:
+    async def _call(self, ask: A, call: object) -> Outcome[A, R]:
         way = Way(self._lessons.speech)
         attempt = 0
         while True:
@@ -203,6 +212,7 @@ class Line(Generic[A, R]):
                 return Outcome(ask, error=self._quiet_because, later=later)
             attempt += 1
             sent_at = time.monotonic()
+            self._watch.made(call)
             try:
                 answer = await self._ask_once(ask, way)
             except openai.APIStatusError as error:
@@ -217,9 +227,11 @@ class Line(Generic[A, R]):
                 return Outcome(ask, error=str(error), general=True)
             else:
                 self._told = 0
+                self._watch.answered()
                 return Outcome(ask, answer=answer, learned=self._learned(ask, way))
             if wait == NEVER:
                 return outcome
+            self._watch.failed(call, since=sent_at, why=outcome.error)
             if attempt >= settings.LLM_ATTEMPTS:
                 return replace(outcome, passing=True)
             await asyncio.sleep(backoff(attempt) if wait is None else wait)
