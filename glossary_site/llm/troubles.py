@@ -113,5 +113,9 @@ def hopeless(requests: int, why: str) -> str:
     return words % {"n": requests, "why": why}
 
 
+def refused_batch(why: str) -> str:
+    return _("The provider refused the batch: %(why)s") % {"why": why}
+
+
 def absent(why: str) -> str:
     return _("The provider did not answer, however often it was asked: %(why)s") % {"why": why}

@@ -33,6 +33,8 @@ class LLMProcess(models.Model):
     )
     notice = models.CharField(_("notice"), max_length=20, choices=Notice, blank=True)
     error = models.TextField(_("error"), blank=True)
+    # Of whoever asked: what goes wrong is told in it.
+    language = models.CharField(_("language"), max_length=10, default="en")
 
     # Who answers, and for how much; never with a key.
     provider_kind = models.CharField(_("provider"), max_length=10, choices=ProviderKind)

@@ -109,11 +109,15 @@ def follow(
         return _done(ask, answer, read(answer.content, request.schema), served=served)
     except Unfit as error:
         why = str(error)
-    if answer.finish_reason == LENGTH:
-        why = f"it was cut off after {limit_of(request, config.output_tokens)} tokens"
+    cut_off, limit = answer.finish_reason == LENGTH, limit_of(request, config.output_tokens)
     if ask.repairs is not None:
+        if cut_off:
+            why = _("it was cut off after %(n)s tokens") % {"n": limit}
         words = _("The answer does not fit the schema, also after a repair: %(why)s.")
         return Failed(words % {"why": why})
+    if cut_off:
+        # For the model, and in one language: the same call has to have the same fingerprint.
+        why = f"it was cut off after {limit} tokens"
     messages = repair_messages(request.messages, content=answer.content, error=why)
     return replace(
         ask,
@@ -144,7 +148,8 @@ def read_answer(body: Any, ask: Ask) -> Answer:
             output_tokens=int(usage.get("completion_tokens") or 0),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-        raise Malformed(f"The server's answer is not a chat completion: {error!r}") from error
+        words = _("The server's answer is not a chat completion: %(why)s")
+        raise Malformed(words % {"why": repr(error)}) from error
     if not usage:
         # Some servers do not count. An estimate is nearer to the truth than nothing.
         answer = replace(

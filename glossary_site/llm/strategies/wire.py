@@ -101,9 +101,9 @@ class Line(Generic[A, R]):
         # First of all, for it may refuse the configuration.
         self._client = openai_client(config)
         self.config = config
+        self._language = get_language()
         self._lessons = Lessons(speech)
         self._watch = Watch()
-        self._language = get_language()
         self._outcomes: queue.SimpleQueue[Outcome[A, R]] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -184,7 +184,9 @@ class Line(Generic[A, R]):
             logger.debug("The connections to the provider did not close in time")
 
     def _begin(self, ask: A) -> None:
-        task = self._loop.create_task(self._deliver(ask))
+        # What goes wrong is told to whoever asks. This thread has no language of its own.
+        with override(self._language):
+            task = self._loop.create_task(self._deliver(ask))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
@@ -294,15 +296,13 @@ class Line(Generic[A, R]):
         return outcome, None
 
     def _in_words(self, error: Exception) -> str:
-        """In the language of who asks: this thread has none of its own."""
-        with override(self._language):
-            if isinstance(error, openai.APIError):
-                return troubles.explain(error, self.config)
-            if isinstance(error, TimeoutError):
-                return _("No answer within %(n)s seconds.") % {"n": self.config.timeout}
-            if isinstance(error, json.JSONDecodeError):
-                return _("The server's answer is not JSON.")
-            return str(error)[:MOST_OF_A_MESSAGE]
+        if isinstance(error, openai.APIError):
+            return troubles.explain(error, self.config)
+        if isinstance(error, TimeoutError):
+            return _("No answer within %(n)s seconds.") % {"n": self.config.timeout}
+        if isinstance(error, json.JSONDecodeError):
+            return _("The server's answer is not JSON.")
+        return str(error)[:MOST_OF_A_MESSAGE]
 
 
 class Wire(Line[Ask, Answer]):
