@@ -33,12 +33,16 @@ OF_THE_FORMAT = re.compile(
 )
 # A model did not manage to keep to the schema this time (Groq). The server understood it.
 OF_ONE_ANSWER = re.compile(r"json_validate_failed|failed_generation", re.IGNORECASE)
-# Too long, not to be spoken of, or nobody to be asked: in other words it is the same.
-OF_SOMETHING_ELSE = re.compile(
+# Too long, or not to be spoken of: in other words it is the same.
+OF_THE_TEXT = re.compile(
     r"context.?(length|size|window)|(prompt|input) is too long|maximum prompt length"
     r"|too many tokens|token (limit|count)|reduce the length"
-    r"|content.?(filter|policy|management|exists)|responsible.?ai|data_inspection|inappropriate"
-    r"|model.?not.?(found|exist)|api.?key|billing|credit balance|insufficient.(quota|balance)",
+    r"|content.?(filter|policy|management|exists)|responsible.?ai|data_inspection|inappropriate",
+    re.IGNORECASE,
+)
+# Nobody is answered: who asks is not known or has no money, or whom he asks.
+OF_THE_CALLER = re.compile(
+    r"model.?not.?(found|exist)|api.?key|billing|credit balance|insufficient.(quota|balance)",
     re.IGNORECASE,
 )
 
@@ -66,13 +70,18 @@ class Way:
     # When the first call went out whose refusal left us guessing, by the monotonic clock.
     guessing_since: float | None = None
 
-    def naming(self, name: str, value: object) -> Way:
+    def naming(self, name: str, value: Any) -> Way:
         speech = replace(self.speech, **{name: value})
         return replace(self, speech=speech, named=self.named | {name})
 
 
+def concerns_all(refusal: str) -> bool:
+    """Whether any other request would have met it, too."""
+    return bool(OF_THE_CALLER.search(refusal))
+
+
 def worth_rephrasing(status: int, refusal: str) -> bool:
-    if OF_SOMETHING_ELSE.search(refusal):
+    if concerns_all(refusal) or OF_THE_TEXT.search(refusal):
         return False
     return status in REPHRASED or (status == FAULT and bool(OF_THE_FORMAT.search(refusal)))
 

@@ -5,6 +5,7 @@ import re
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from glossary_site.jobs.payloads import storable
 from glossary_site.lazily import Lazily
 from glossary_site.llm.choices import JsonMode
 from glossary_site.llm.requests import Message, Request, written
@@ -67,7 +68,7 @@ def read(content: str, schema: dict[str, Any]) -> Any:
     data = _json_in(content)
     error = jsonschema.exceptions.best_match(_validator(written(schema)).iter_errors(data))
     if error is not None:
-        raise Unfit(f"{error.json_path}: {error.message}"[:MOST_OF_AN_ERROR])
+        raise Unfit(storable(f"{error.json_path}: {error.message}")[:MOST_OF_AN_ERROR])
     return data
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 from django.utils.translation import gettext as _
 
+from glossary_site.jobs.payloads import storable
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.llm.sdk import openai
 from glossary_site.outbound.errors import UrlRefused
@@ -34,7 +35,7 @@ def words_in(body: Any) -> str:
         return f"{where}: {words_in(inner)}" if where else words_in(inner)
     if isinstance(body, list):
         return "; ".join(filter(None, map(words_in, body)))
-    return " ".join(str(body or "").split())
+    return " ".join(storable(str(body or "")).split())
 
 
 def reason_in(body: Any) -> str:

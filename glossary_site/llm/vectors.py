@@ -15,7 +15,7 @@ from django.utils.translation import gettext as _
 
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.llm.strategies.asks import Malformed
-from glossary_site.llm.tokens import BYTES_PER_TOKEN, estimate_text
+from glossary_site.llm.tokens import BYTES_PER_TOKEN, counted, estimate_text
 
 # Small enough for servers on one's own machine, which refuse more; and the tokens of a request.
 MOST_TEXTS = 32
@@ -89,7 +89,7 @@ def read_vectors(body: Any, batch: Batch) -> Embedded:
         rows = [(entry.get("index", place), entry) for place, entry in enumerate(body["data"])]
         by_index = {index: _row(entry["embedding"]) for index, entry in rows}
         usage = body.get("usage") or {}
-        tokens = int(usage.get("prompt_tokens") or usage.get("total_tokens") or 0)
+        tokens = counted(usage.get("prompt_tokens") or usage.get("total_tokens"), 0)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
         words = _("The server's answer is no list of vectors: %(why)s")
         raise Malformed(words % {"why": repr(error)}) from error

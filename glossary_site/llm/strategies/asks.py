@@ -12,11 +12,12 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from glossary_site.jobs.payloads import storable
 from glossary_site.llm.models import LLMJob
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.llm.requests import Message, Request, decode, fingerprint, written
 from glossary_site.llm.structured import Unfit, limit_of, read, repair_messages
-from glossary_site.llm.tokens import estimate_text
+from glossary_site.llm.tokens import counted, estimate_text
 
 LENGTH = "length"
 
@@ -140,24 +141,16 @@ def read_answer(body: Any, ask: Ask) -> Answer:
         if isinstance(content, list):
             content = "".join(part.get("text", "") for part in content)
         usage = body.get("usage") or {}
-        answer = Answer(
+        return Answer(
             content=str(content),
-            finish_reason=str(choice.get("finish_reason") or ""),
-            refusal=str(message.get("refusal") or ""),
-            input_tokens=int(usage.get("prompt_tokens") or 0),
-            output_tokens=int(usage.get("completion_tokens") or 0),
+            finish_reason=storable(str(choice.get("finish_reason") or "")),
+            refusal=storable(str(message.get("refusal") or "")),
+            input_tokens=counted(usage.get("prompt_tokens"), ask.request.input_tokens),
+            output_tokens=counted(usage.get("completion_tokens"), estimate_text(str(content))),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
         words = _("The server's answer is not a chat completion: %(why)s")
         raise Malformed(words % {"why": repr(error)}) from error
-    if not usage:
-        # Some servers do not count. An estimate is nearer to the truth than nothing.
-        answer = replace(
-            answer,
-            input_tokens=ask.request.input_tokens,
-            output_tokens=estimate_text(answer.content),
-        )
-    return answer
 
 
 def answer_from(text: str, *, input_tokens: int, output_tokens: int) -> Answer:

@@ -37,6 +37,7 @@ from glossary_site.llm.speech import (
     Lessons,
     Speech,
     Way,
+    concerns_all,
     other_way,
     worth_rephrasing,
 )
@@ -53,6 +54,8 @@ RETRIED = frozenset({408, 409, 425, 429})
 LONGEST_BACKOFF = 60.0
 # A longer wait than this is not spent in a worker.
 LONGEST_PAUSE = 60.0
+# Nor is anybody left alone for longer than this, whatever he asks for.
+LONGEST_WAIT = 86_400.0
 # No money, no other try.
 HOPELESS_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 MOST_OF_A_MESSAGE = 500
@@ -279,7 +282,8 @@ class Line(Generic[A, R]):
         """What is told if no other try follows; and the pause before that: 0 for never, None for
         the usual."""
         status = error.status_code
-        general = status not in REPHRASED and status != 413
+        about_it = status in REPHRASED or status == 413
+        general = not about_it or concerns_all(troubles.reason_in(error.body))
         said = self._in_words(error)
         outcome = Outcome[A, R](ask, error=said, general=general, status=status)
         if (status < 500 and status not in RETRIED) or error.code in HOPELESS_CODES:
@@ -343,16 +347,17 @@ def proof_seconds() -> float:
 
 def retry_after(text: str) -> float | None:
     """Seconds, or a date."""
-    if not text:
-        return None
     try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(text)
-    except ValueError:
+        seconds = _seconds(text)
+    except (ValueError, OverflowError):
         return None
+    return min(max(0.0, seconds), LONGEST_WAIT)
+
+
+def _seconds(text: str) -> float:
+    with suppress(ValueError):
+        return float(text)
+    moment = parsedate_to_datetime(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    return (moment - datetime.now(UTC)).total_seconds()
