@@ -40,7 +40,7 @@ OF_THE_TEXT = re.compile(
     r"|content.?(filter|policy|management|exists)|responsible.?ai|data_inspection|inappropriate",
     re.IGNORECASE,
 )
-# Nobody is answered: who asks is not known or has no money, or whom he asks.
+# No request would be answered: the key, the money or the model is missing.
 OF_THE_CALLER = re.compile(
     r"model.?not.?(found|exist)|api.?key|billing|credit balance|insufficient.(quota|balance)",
     re.IGNORECASE,

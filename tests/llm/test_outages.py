@@ -66,6 +66,22 @@ def test_so_it_is_where_nobody_listens(provider, settings):
     assert "refuses the connection" in away
 
 
+def test_one_that_lasts_longer_than_a_turn_is_told_once_and_its_end_too(provider, settings):
+    settings.LLM_ATTEMPTS = 3
+    provider.faults.add("unavailable")
+    process = enqueued(questions(8))
+    lines = []
+    for _ in range(2):
+        run = process.run
+        process = work(process)
+        lines += JobLog.objects.filter(run=run).values_list("message", flat=True)
+    assert [line.startswith(AWAY) for line in lines] == [True]
+    provider.faults.clear()
+    process = work(process)
+    assert process.completed == 8
+    assert told(process) == [BACK]
+
+
 def test_a_server_that_hangs_is_told_of_when_the_first_have_waited_in_vain(provider, settings):
     settings.LLM = {**settings.LLM, "timeout": 1}
     provider.faults.add("hang", times=4)
@@ -105,7 +121,7 @@ def test_who_comes_and_goes_is_told_of_less_and_less():
         def log(self, message, level="info"):
             self.lines.append(level)
 
-    teller = Teller(Session(), concurrency=4)
+    teller = Teller(Session(), concurrency=4, told=False)
     for seconds in (1.1, 1.1, 2.1, 2.1, 4.1):
         teller.look(Outage(time.monotonic() - seconds, "why", calls=4), heard=True)
         teller.look(None, heard=True)

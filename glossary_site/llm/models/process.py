@@ -87,6 +87,8 @@ class LLMProcess(models.Model):
 
     # Whether `enqueue` made this row, or found it there.
     fresh: bool = False
+    # Whether it was parked because nobody was answered, when it was taken up.
+    unheard: bool = False
 
     class Meta:
         verbose_name = _("LLM process")

@@ -139,6 +139,7 @@ def take(process_id: UUID, session: Session) -> LLMProcess | None:
         # A retried run follows one that has ended; only two deliveries of one process meet here.
         if other.filter(state__in=(State.ASSIGNED, State.RUNNING)).exists():
             raise PermanentFailure(f"Another run works on the LLM process {process_id} already.")
+        process.unheard = process.status == ProcessStatus.WAITING and process.stalls > 0
         if process.status in (ProcessStatus.PENDING, ProcessStatus.WAITING):
             move(process, ProcessStatus.RUNNING)
         if process.turns:

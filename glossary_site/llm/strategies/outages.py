@@ -56,17 +56,18 @@ class Watch:
 
 
 class Teller:
-    def __init__(self, session: Session, *, concurrency: int) -> None:
+    def __init__(self, session: Session, *, concurrency: int, told: bool) -> None:
         self._session = session
         self._concurrency = concurrency
         self._felt_after = FELT_SECONDS
-        self._told = False
+        # An outage may last longer than a turn, and then it was told of.
+        self._told = told
 
     def look(self, outage: Outage | None, *, heard: bool) -> None:
-        """`heard`: somebody was answered before. One alone may have itself to blame then, as long
-        as it keeps nobody waiting."""
+        """`heard`: somebody has been answered in this turn. One alone may have itself to blame
+        then, as long as it keeps nobody waiting."""
         if outage is None:
-            if self._told:
+            if self._told and heard:
                 self._told = False
                 self._session.log(_("The language model answers again."))
             return

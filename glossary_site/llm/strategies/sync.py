@@ -117,7 +117,7 @@ class Sending:
         # What came to nothing before anybody was answered, with who waited for it.
         self._doubtful: list[tuple[Arrival, list[Ask]]] = []
         self._away = ""
-        self._teller = Teller(session, concurrency=config.concurrency)
+        self._teller = Teller(session, concurrency=config.concurrency, told=process.unheard)
         self._general_failures = 0
         self._last_error = ""
         # The server wants to be left alone for so many seconds, and why.
@@ -136,7 +136,8 @@ class Sending:
                     # No more than there are calls ready to take their places.
                     together = min(len(self._out), self._config.concurrency)
                     self._arrived = wire.collect(LOOK_SECONDS, together=together)
-                    self._teller.look(wire.outage, heard=self._heard)
+                    answered = any(each.answer is not None for each in self._arrived)
+                    self._teller.look(wire.outage, heard=self._heard or answered)
                 if due or self._arrived:
                     self._turn(wire, self._arrived)
                 elif wire.unproved_for() > PROOF_SECONDS:
