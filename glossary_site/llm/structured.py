@@ -2,13 +2,14 @@
 
 import json
 import re
-from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
+from glossary_site.jobs.payloads import storable
 from glossary_site.lazily import Lazily
 from glossary_site.llm.choices import JsonMode
 from glossary_site.llm.requests import Message, Request, written
+from glossary_site.llm.speech import Speech
 
 if TYPE_CHECKING:
     import jsonschema
@@ -21,16 +22,6 @@ SCHEMA_NAME = "answer"
 MOST_OF_AN_ERROR = 500
 MOST_OF_AN_ANSWER = 20_000
 ONLY_JSON = "Answer with one JSON value that fits this JSON schema, and with nothing else:\n"
-LOWER = {JsonMode.SCHEMA: JsonMode.OBJECT, JsonMode.OBJECT: JsonMode.PLAIN}
-
-
-@dataclass(frozen=True)
-class Speech:
-    """How to speak to one server; what it does not understand is learned from its refusals."""
-
-    json_mode: JsonMode = JsonMode.SCHEMA
-    newer_limit: bool = False
-    no_temperature: bool = False
 
 
 def limit_of(request: Request, most_tokens: int | None) -> int:
@@ -68,17 +59,6 @@ def body_of(
     return body
 
 
-def simpler(speech: Speech, *, refusal: str, request: Request) -> Speech | None:
-    """After a refusal with this text: another way to say the same, if there is one."""
-    if "max_completion_tokens" in refusal and not speech.newer_limit:
-        return replace(speech, newer_limit=True)
-    if "temperature" in refusal and request.temperature is not None and not speech.no_temperature:
-        return replace(speech, no_temperature=True)
-    if request.schema is not None and speech.json_mode in LOWER:
-        return replace(speech, json_mode=LOWER[speech.json_mode])
-    return None
-
-
 class Unfit(Exception):
     """An answer that is not what was asked for; the text says why."""
 
@@ -88,7 +68,7 @@ def read(content: str, schema: dict[str, Any]) -> Any:
     data = _json_in(content)
     error = jsonschema.exceptions.best_match(_validator(written(schema)).iter_errors(data))
     if error is not None:
-        raise Unfit(f"{error.json_path}: {error.message}"[:MOST_OF_AN_ERROR])
+        raise Unfit(storable(f"{error.json_path}: {error.message}")[:MOST_OF_AN_ERROR])
     return data
 
 

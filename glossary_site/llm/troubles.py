@@ -10,6 +10,7 @@ from typing import Any
 import httpx2
 from django.utils.translation import gettext as _
 
+from glossary_site.jobs.payloads import storable
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.llm.sdk import openai
 from glossary_site.outbound.errors import UrlRefused
@@ -19,16 +20,30 @@ SHOWN = 300
 
 def said(error: openai.APIStatusError, config: ProviderConfig) -> str:
     """The server's own words, cut short; a key that it repeats stays out of them."""
-    body: Any = error.body
-    if isinstance(body, dict):
-        inner = body.get("error", body)
-        text = inner.get("message") if isinstance(inner, dict) else inner
-    else:
-        text = body
-    words = " ".join(str(text or "").split())
+    words = words_in(error.body)
     if config.api_key:
         words = words.replace(config.api_key, "…")
     return f"{error.status_code}: {words[:SHOWN]}" if words else str(error.status_code)
+
+
+def words_in(body: Any) -> str:
+    """A text, wherever a server puts it; or a list of fields, and what is wrong with each."""
+    if isinstance(body, dict):
+        inner = next(filter(None, map(body.get, ("error", "message", "detail", "msg"))), "")
+        field = body.get("loc")
+        where = ".".join(map(str, field)) if isinstance(field, list) else ""
+        return f"{where}: {words_in(inner)}" if where else words_in(inner)
+    if isinstance(body, list):
+        return "; ".join(filter(None, map(words_in, body)))
+    return " ".join(storable(str(body or "")).split())
+
+
+def reason_in(body: Any) -> str:
+    """All by which a server names its reason. For programs: nothing is cut off or left out."""
+    inner = body.get("error", body) if isinstance(body, dict) else body
+    fields = inner if isinstance(inner, dict) else {}
+    named = [*map(fields.get, ("code", "type", "param")), words_in(body)]
+    return " ".join(map(str, filter(None, named)))
 
 
 def explain(error: openai.APIError, config: ProviderConfig) -> str:
@@ -97,6 +112,10 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
 def hopeless(requests: int, why: str) -> str:
     words = _("The provider failed %(n)s requests in a row, the rest was not sent: %(why)s")
     return words % {"n": requests, "why": why}
+
+
+def refused_batch(why: str) -> str:
+    return _("The provider refused the batch: %(why)s") % {"why": why}
 
 
 def absent(why: str) -> str:

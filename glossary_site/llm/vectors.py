@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from django.utils.translation import gettext as _
 
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.llm.strategies.asks import Malformed
-from glossary_site.llm.tokens import BYTES_PER_TOKEN, estimate_text
+from glossary_site.llm.tokens import BYTES_PER_TOKEN, counted, estimate_text
 
 # Small enough for servers on one's own machine, which refuse more; and the tokens of a request.
 MOST_TEXTS = 32
@@ -88,19 +89,22 @@ def read_vectors(body: Any, batch: Batch) -> Embedded:
         rows = [(entry.get("index", place), entry) for place, entry in enumerate(body["data"])]
         by_index = {index: _row(entry["embedding"]) for index, entry in rows}
         usage = body.get("usage") or {}
-        tokens = int(usage.get("prompt_tokens") or usage.get("total_tokens") or 0)
+        tokens = counted(usage.get("prompt_tokens") or usage.get("total_tokens"), 0)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise Malformed(f"The server's answer is no list of vectors: {error!r}") from error
+        words = _("The server's answer is no list of vectors: %(why)s")
+        raise Malformed(words % {"why": repr(error)}) from error
     if len(rows) != len(batch.texts):
-        raise Malformed(f"The server gave {len(rows)} vectors for {len(batch.texts)} texts.")
+        words = _("The server gave %(vectors)s vectors for %(texts)s texts.")
+        raise Malformed(words % {"vectors": len(rows), "texts": len(batch.texts)})
     if by_index.keys() != set(range(len(rows))):
-        raise Malformed("The server's vectors are not numbered as the texts are.")
+        raise Malformed(_("The server's vectors are not numbered as the texts are."))
     lengths = {len(row) for row in by_index.values()}
     if len(lengths) != 1 or 0 in lengths:
-        raise Malformed(f"The server's vectors have different lengths: {sorted(lengths)}.")
+        words = _("The server's vectors have different lengths: %(lengths)s.")
+        raise Malformed(words % {"lengths": sorted(lengths)})
     vectors = np.stack([by_index[index] for index in range(len(rows))])
     if not np.isfinite(vectors).all():
-        raise Malformed("The server's vectors have values that are no numbers.")
+        raise Malformed(_("The server's vectors have values that are no numbers."))
     # Some servers do not count. An estimate is nearer to the truth than nothing.
     return Embedded(unit(vectors), tokens or batch.tokens)
 

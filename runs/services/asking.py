@@ -175,7 +175,11 @@ class Telling:
         self._work.tell()
 
     def log(self, message: str, level: str = "info") -> None:
-        self._work.log(message, level=Level(level) if level in Level.values else Level.INFO)
+        """What a process says of itself is no progress: how long ago the last was stays true."""
+        line = self._work.line(message, level=Level(level))
+        with self._work.session.atomic():
+            logs.write(self._work.run, [line])
+        self._work.tell(now=True)
 
 
 class Hearing:

@@ -279,6 +279,15 @@ def test_lines_that_a_server_does_not_understand_are_put_in_other_words(provider
     assert process.completed == 1
 
 
+def test_lines_that_no_other_words_would_help_are_not_sent_again(provider):
+    provider.faults.add("bad_request", code="content_filter", message="No.", in_batches=True)
+    process = work(batched([asking("x", schema=SCHEMA)]))
+    provider.finish_batches()
+    process = work(process)
+    assert process.failed == 1
+    assert len(provider.requests) == 1
+
+
 @pytest.mark.parametrize("fault", ["server_error", "rate_limit", "cut_before", "malformed"])
 def test_a_provider_that_stumbles_over_a_poll_is_asked_again(provider, fault):
     process = work(batched(questions(2)))

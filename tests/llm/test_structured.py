@@ -4,11 +4,9 @@ import json
 
 import pytest
 
-from glossary_site.llm.choices import JsonMode
-from glossary_site.llm.models import Dialect
-from glossary_site.llm.structured import Speech, Unfit, body_of, is_strict, read, simpler
+from glossary_site.llm.speech import Speech
+from glossary_site.llm.structured import Unfit, body_of, is_strict, read
 from tests.llm.working import SCHEMA, answers, asking, enqueued, work_to_end
-from tests.llm_server import Answer
 
 pytestmark = pytest.mark.django_db
 
@@ -66,58 +64,6 @@ def test_a_repair_is_remembered_like_any_call(provider):
     assert (again.served, len(provider.requests)) == (1, 2)
 
 
-def understands(*modes: str):
-    """A server that refuses other response formats, as small ones do."""
-
-    def answer(body):
-        wanted = body.get("response_format", {"type": "plain"})["type"]
-        if wanted not in modes:
-            return Answer(f"response_format of type {wanted} is not supported", status=400)
-        return json.dumps(GOOD)
-
-    return answer
-
-
-@pytest.mark.parametrize(
-    ("modes", "learned"),
-    [(("json_object", "plain"), JsonMode.OBJECT), (("plain",), JsonMode.PLAIN)],
-)
-def test_a_server_that_knows_no_schemas_is_asked_in_other_words(provider, modes, learned):
-    provider.script(understands(*modes))
-    process = work_to_end(enqueued(terms(3)))
-    assert [result.data for result in answers(process)] == [GOOD] * 3
-    assert Dialect.objects.get().json_mode == learned
-    last = provider.requests[-1].json["messages"][-1]["content"]
-    assert '"required"' in last
-    assert "JSON" in last
-    before = len(provider.requests)
-    work_to_end(enqueued([asking("later", schema=SCHEMA)]))
-    assert len(provider.requests) == before + 1, "it was learned already"
-
-
-def test_a_request_that_is_refused_in_all_words_fails_and_teaches_nothing(provider):
-    provider.faults.add("bad_request", match="text 0")
-    process = work_to_end(enqueued(terms(2)))
-    assert [result.ok for result in answers(process)] == [False, True]
-    assert not Dialect.objects.exists()
-
-
-def test_newer_names_of_parameters_are_learned(provider):
-    def answer(body):
-        if "max_tokens" in body:
-            return Answer("Use 'max_completion_tokens' instead.", status=400)
-        if "temperature" in body:
-            return Answer("'temperature' does not support 0.0 with this model.", status=400)
-        return "fine"
-
-    provider.script(answer)
-    process = work_to_end(enqueued([asking("x"), asking("y")]))
-    assert process.completed == 2
-    dialect = Dialect.objects.get()
-    assert (dialect.newer_limit, dialect.no_temperature) == (True, True)
-    assert provider.requests[-1].json["max_completion_tokens"] == 1024
-
-
 @pytest.mark.parametrize(
     "content",
     [
@@ -159,11 +105,3 @@ def test_the_longest_answer_of_a_model_is_respected():
     request = asking("x", max_tokens=5000)
     body = body_of(request, request.messages, model="m", speech=Speech(), most_tokens=300)
     assert body["max_tokens"] == 300
-
-
-def test_there_is_an_end_to_other_words():
-    speech, steps = Speech(), 0
-    request = asking("x", schema=SCHEMA)
-    while (other := simpler(speech, refusal="temperature", request=request)) is not None:
-        speech, steps = other, steps + 1
-    assert steps == 3

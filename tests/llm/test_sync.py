@@ -102,7 +102,17 @@ def test_one_refusal_for_too_many_slows_all_down(provider):
 
 @pytest.mark.parametrize(
     ("text", "seconds"),
-    [("2", 2.0), ("0.5", 0.5), ("-3", 0.0), ("", None), ("soon", None)],
+    [
+        ("2", 2.0),
+        ("0.5", 0.5),
+        ("-3", 0.0),
+        ("", None),
+        ("soon", None),
+        ("1e18", 86_400.0),
+        ("inf", 86_400.0),
+        ("Wed, 31 Dec 9999 23:59:59 GMT", 86_400.0),
+        ("Wed, 31 Dec 99999999999 23:59:59 GMT", None),
+    ],
 )
 def test_reading_retry_after(text, seconds):
     assert retry_after(text) == seconds
@@ -119,6 +129,20 @@ def test_a_long_wait_is_not_spent_in_a_worker(provider):
     assert process.run.due_at.timestamp() - time.time() > 3000
     assert not LLMJob.objects.of(process.pk).in_flight().exists()
     assert work_to_end(process).completed == 12
+
+
+def test_nobody_is_left_alone_for_ever(provider):
+    provider.faults.add("rate_limit", retry_after=1e18)
+    process = work(enqueued(questions(3)))
+    assert process.status == ProcessStatus.WAITING
+    assert process.run.due_at.timestamp() - time.time() < 90_000
+
+
+def test_a_key_that_is_refused_as_a_bad_request_ends_it_too(provider):
+    provider.faults.add("bad_request", message="API key not valid. Please pass a valid API key.")
+    process = work_to_end(enqueued(questions(60)))
+    assert process.status == ProcessStatus.FAILED
+    assert len(provider.requests) < 30
 
 
 def test_a_provider_that_fails_everybody_is_not_asked_for_the_rest(provider):
@@ -244,6 +268,29 @@ def test_a_server_that_does_not_count_is_estimated(provider):
     ask = wire.Ask(None, asking("x" * 400), [], "f")
     answer = wire.read_answer({"choices": [{"message": {"content": "y" * 40}}]}, ask)
     assert (answer.input_tokens, answer.output_tokens) == (104, 10)
+
+
+@pytest.mark.parametrize("count", [-1, 10**30, float("inf"), float("nan")])
+def test_counts_that_cannot_be_are_estimated(provider, count):
+    provider.script(lambda body: Answer("yes", prompt_tokens=count, completion_tokens=count))
+    process = work_to_end(enqueued(questions(3)))
+    assert process.completed == 3
+    assert 0 < process.tokens < 1000
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        Answer("half: \ud800", status=400),
+        Answer(refusal="half: \ud800"),
+        Answer(finish_reason="half: \ud800"),
+    ],
+)
+def test_what_no_database_keeps_concerns_its_request_alone(provider, said):
+    provider.script(lambda body: said if "question 1" in str(body) else "fine")
+    process = work_to_end(enqueued(questions(3)))
+    assert [result.ok for result in answers(process)] == [True, False, True]
+    assert "half: ?" in answers(process)[1].error
 
 
 def test_no_tool_is_ever_sent(provider):

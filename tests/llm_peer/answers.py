@@ -25,6 +25,8 @@ class Answer:
     refusal: str | None = None
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
+    # All of an error's body, for servers that write it in a way of their own.
+    body: Any = None
 
 
 # What one request is answered with: text, something to be written as JSON, or an Answer.

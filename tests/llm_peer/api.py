@@ -73,7 +73,7 @@ class Api:
             return 400, error("unsupported_value", "This server does not stream.", param="stream")
         answer = self._model.answer(body, fault)
         if answer.status != 200:
-            return answer.status, error("scripted", answer.content)
+            return answer.status, answer.body or error("scripted", answer.content)
         content = answer.content if answer.refusal is None else None
         message = {"role": "assistant", "content": content, "refusal": answer.refusal}
         choice = {

@@ -28,7 +28,7 @@ class Response:
 
 
 def json_response(status: int, content: Any, headers: dict[str, str] | None = None) -> Response:
-    body = json.dumps(content, ensure_ascii=False).encode()
+    body = json.dumps(content, ensure_ascii=False).encode(errors="backslashreplace")
     return Response(status, body, {"Content-Type": "application/json", **(headers or {})})
 
 

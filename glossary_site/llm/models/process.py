@@ -33,6 +33,8 @@ class LLMProcess(models.Model):
     )
     notice = models.CharField(_("notice"), max_length=20, choices=Notice, blank=True)
     error = models.TextField(_("error"), blank=True)
+    # Of whoever asked: what goes wrong is told in it.
+    language = models.CharField(_("language"), max_length=10, default="en")
 
     # Who answers, and for how much; never with a key.
     provider_kind = models.CharField(_("provider"), max_length=10, choices=ProviderKind)
@@ -85,6 +87,8 @@ class LLMProcess(models.Model):
 
     # Whether `enqueue` made this row, or found it there.
     fresh: bool = False
+    # Whether it was parked because nobody was answered, when it was taken up.
+    unheard: bool = False
 
     class Meta:
         verbose_name = _("LLM process")

@@ -7,10 +7,16 @@ from django.utils import timezone
 from glossary_site.llm.choices import JsonMode
 from glossary_site.llm.models import Dialect
 from glossary_site.llm.providers import ProviderConfig
-from glossary_site.llm.structured import Speech
+from glossary_site.llm.speech import Speech
 
 # Servers are updated: after this it is tried again.
 REMEMBERED = timedelta(days=1)
+FORGOTTEN = {
+    "json_mode": JsonMode.SCHEMA,
+    "newer_limit": False,
+    "no_temperature": False,
+    "no_batches": False,
+}
 
 
 def speech_for(config: ProviderConfig) -> Speech:
@@ -25,17 +31,17 @@ def has_no_batches(config: ProviderConfig) -> bool:
     return known is not None and known.no_batches
 
 
-def learn(config: ProviderConfig, speech: Speech) -> None:
-    _remember(
-        config,
-        json_mode=speech.json_mode,
-        newer_limit=speech.newer_limit,
-        no_temperature=speech.no_temperature,
+def learn(config: ProviderConfig, **learned: object) -> None:
+    """No more than what is new: others may have learned something else meanwhile."""
+    Dialect.objects.update_or_create(
+        base_url=config.base_url,
+        model=config.model,
+        defaults={
+            **({} if _known(config) else FORGOTTEN),
+            **learned,
+            "learned_at": timezone.now(),
+        },
     )
-
-
-def learn_no_batches(config: ProviderConfig) -> None:
-    _remember(config, no_batches=True)
 
 
 def _known(config: ProviderConfig) -> Dialect | None:
@@ -44,15 +50,3 @@ def _known(config: ProviderConfig) -> Dialect | None:
         model=config.model,
         learned_at__gte=timezone.now() - REMEMBERED,
     ).first()
-
-
-def _remember(config: ProviderConfig, **learned: object) -> None:
-    known = _known(config)
-    kept = {"json_mode": JsonMode.SCHEMA, "newer_limit": False, "no_temperature": False}
-    if known is not None:
-        kept = {name: getattr(known, name) for name in (*kept, "no_batches")}
-    Dialect.objects.update_or_create(
-        base_url=config.base_url,
-        model=config.model,
-        defaults={"no_batches": False, **kept, **learned, "learned_at": timezone.now()},
-    )

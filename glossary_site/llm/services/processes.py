@@ -13,6 +13,7 @@ from uuid import UUID
 from django.db import transaction
 from django.utils import timezone
 from django.utils.translation import gettext as _
+from django.utils.translation import override
 
 from glossary_site.errors import Refusal
 from glossary_site.jobs.choices import ACTIVE as RUN_ACTIVE
@@ -138,6 +139,7 @@ def take(process_id: UUID, session: Session) -> LLMProcess | None:
         # A retried run follows one that has ended; only two deliveries of one process meet here.
         if other.filter(state__in=(State.ASSIGNED, State.RUNNING)).exists():
             raise PermanentFailure(f"Another run works on the LLM process {process_id} already.")
+        process.unheard = process.status == ProcessStatus.WAITING and process.stalls > 0
         if process.status in (ProcessStatus.PENDING, ProcessStatus.WAITING):
             move(process, ProcessStatus.RUNNING)
         if process.turns:
@@ -241,7 +243,8 @@ def cancel(process_id: UUID, *, actor: Actor, reason: str = "") -> LLMProcess:
                 status_now=process.status,
             )
         before = process.facts()
-        why = reason or f"Cancelled by {actor}."
+        with override(process.language):
+            why = reason or _("Cancelled by %(name)s.") % {"name": actor}
         rows = LLMJob.objects.of(process.pk)
         at_provider = process.batches.filter(state__in=[BatchState.CREATING, BatchState.OPEN])
         if at_provider.exists():
@@ -354,16 +357,26 @@ def recover(process_id: UUID) -> LLMProcess:
             and process.status != ProcessStatus.CANCELLING
         ):
             return cancel(process.pk, actor=audit.SITE, reason=run.error)
-        if run is not None and run.kind != KIND:
-            give_up(process, f"The job that worked on it has ended: {run.error or run.state}")
-        elif process.stalls >= MOST_STALLS:
-            why = run.error if run is not None else "its run is gone"
-            give_up(process, f"Given up after {process.stalls} turns without progress: {why}")
+        if why := _hopeless(process, run):
+            give_up(process, why)
         else:
             process.turns += 1
             start(process)
             process.save()
     return process
+
+
+def _hopeless(process: LLMProcess, run: JobRun | None) -> str:
+    """Why nobody is to take it up again; empty where somebody is."""
+    with override(process.language):
+        if run is not None and run.kind != KIND:
+            why = run.error or run.get_state_display()
+            return _("The job that worked on it has ended: %(why)s") % {"why": why}
+        if process.stalls >= MOST_STALLS:
+            why = run.error if run is not None else _("its run is gone")
+            words = _("Given up after %(n)s turns without progress: %(why)s")
+            return words % {"n": process.stalls, "why": why}
+    return ""
 
 
 def _goes_on(run: JobRun) -> bool:

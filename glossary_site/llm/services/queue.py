@@ -19,8 +19,10 @@ from itertools import islice
 from typing import IO, Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.utils import timezone
+from django.utils.translation import get_language, override
 from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
@@ -112,6 +114,7 @@ def enqueue(
             strategy=strategy or config.strategy,
             month=budgets.this_month(),
             progress_at=timezone.now(),
+            language=get_language() or settings.LANGUAGE_CODE,
             run=None if inline is None else inline.run,
         )
         processes.remember_provider(process, config)
@@ -267,22 +270,23 @@ def execute(
         process = processes.take(process_id, session)
         if process is None:
             return Turn(ended=True)
-        try:
-            resume_after, why = execution.work(
-                process,
-                session,
-                seconds=seconds,
-                heard=heard,
-                requests=requests,
-                lines=lines or own,
-            )
-            turn = _turn(process, session, resume_after, why)
-        except Interrupted:
-            # Somebody cancelled the process, and not the job.
-            session.check()
-            if not processes.find(process_id).ended:
-                raise Stopped(Stop.LOST) from None
-            turn = Turn(ended=True)
+        with override(process.language):
+            try:
+                resume_after, why = execution.work(
+                    process,
+                    session,
+                    seconds=seconds,
+                    heard=heard,
+                    requests=requests,
+                    lines=lines or own,
+                )
+                turn = _turn(process, session, resume_after, why)
+            except Interrupted:
+                # Somebody cancelled the process, and not the job.
+                session.check()
+                if not processes.find(process_id).ended:
+                    raise Stopped(Stop.LOST) from None
+                turn = Turn(ended=True)
         said |= vars(turn)
     return turn
 
@@ -294,7 +298,8 @@ def _turn(process: LLMProcess, session: Session, resume_after: float, why: str) 
     if not process.ended and timezone.now() - process.progress_at > PATIENCE:
         with session.atomic():
             process = processes.lock_own(process.pk, session)
-            processes.give_up(process, f"No answer for {PATIENCE.days} days.")
+            words = _("No answer for %(n)s days.")
+            processes.give_up(process, words % {"n": PATIENCE.days})
     return Turn(ended=process.ended, resume_after=resume_after, why=why)
 
 

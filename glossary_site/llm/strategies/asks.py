@@ -12,11 +12,12 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
+from glossary_site.jobs.payloads import storable
 from glossary_site.llm.models import LLMJob
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.llm.requests import Message, Request, decode, fingerprint, written
 from glossary_site.llm.structured import Unfit, limit_of, read, repair_messages
-from glossary_site.llm.tokens import estimate_text
+from glossary_site.llm.tokens import counted, estimate_text
 
 LENGTH = "length"
 
@@ -109,11 +110,15 @@ def follow(
         return _done(ask, answer, read(answer.content, request.schema), served=served)
     except Unfit as error:
         why = str(error)
-    if answer.finish_reason == LENGTH:
-        why = f"it was cut off after {limit_of(request, config.output_tokens)} tokens"
+    cut_off, limit = answer.finish_reason == LENGTH, limit_of(request, config.output_tokens)
     if ask.repairs is not None:
+        if cut_off:
+            why = _("it was cut off after %(n)s tokens") % {"n": limit}
         words = _("The answer does not fit the schema, also after a repair: %(why)s.")
         return Failed(words % {"why": why})
+    if cut_off:
+        # For the model, and in one language: the same call has to have the same fingerprint.
+        why = f"it was cut off after {limit} tokens"
     messages = repair_messages(request.messages, content=answer.content, error=why)
     return replace(
         ask,
@@ -136,23 +141,16 @@ def read_answer(body: Any, ask: Ask) -> Answer:
         if isinstance(content, list):
             content = "".join(part.get("text", "") for part in content)
         usage = body.get("usage") or {}
-        answer = Answer(
+        return Answer(
             content=str(content),
-            finish_reason=str(choice.get("finish_reason") or ""),
-            refusal=str(message.get("refusal") or ""),
-            input_tokens=int(usage.get("prompt_tokens") or 0),
-            output_tokens=int(usage.get("completion_tokens") or 0),
+            finish_reason=storable(str(choice.get("finish_reason") or "")),
+            refusal=storable(str(message.get("refusal") or "")),
+            input_tokens=counted(usage.get("prompt_tokens"), ask.request.input_tokens),
+            output_tokens=counted(usage.get("completion_tokens"), estimate_text(str(content))),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-        raise Malformed(f"The server's answer is not a chat completion: {error!r}") from error
-    if not usage:
-        # Some servers do not count. An estimate is nearer to the truth than nothing.
-        answer = replace(
-            answer,
-            input_tokens=ask.request.input_tokens,
-            output_tokens=estimate_text(answer.content),
-        )
-    return answer
+        words = _("The server's answer is not a chat completion: %(why)s")
+        raise Malformed(words % {"why": repr(error)}) from error
 
 
 def answer_from(text: str, *, input_tokens: int, output_tokens: int) -> Answer:

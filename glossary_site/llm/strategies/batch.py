@@ -6,6 +6,7 @@ exists is found by its metadata, and never sent a second time.
 """
 
 from django.conf import settings
+from django.utils.translation import gettext as _
 
 from glossary_site.llm.choices import UNFINISHED, BatchState, ProcessStatus
 from glossary_site.llm.models import LLMJob, LLMProcess
@@ -33,7 +34,8 @@ def turn(process: LLMProcess, config: ProviderConfig, session: Session) -> float
             if clear and process.status != ProcessStatus.CANCELLING:
                 submit_rest(desk)
         except Later as later:
-            session.log(f"The provider is to be asked again later: {later}", "warning")
+            words = _("The provider is to be asked again later: %(why)s")
+            session.log(words % {"why": later}, "warning")
     _end_if_done(process, session)
     return _pause(process)
 

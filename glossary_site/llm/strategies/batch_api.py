@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, Any, Final, Self, TypeVar, cast
 from urllib.parse import quote
 
 import httpx2
+from django.utils.translation import gettext as _
 
 from glossary_site.llm import troubles
 from glossary_site.llm.client import openai_client
@@ -192,7 +193,8 @@ class BatchApi:
         except openai.APIConnectionError as error:
             raise Later(troubles.explain(error, self._config)) from error
         except (httpx2.HTTPError, json.JSONDecodeError) as error:
-            raise Later(f"The server's answer cannot be read: {error}") from error
+            words = _("The server's answer cannot be read: %(why)s")
+            raise Later(words % {"why": error}) from error
 
     async def _watched(self, make: Callable[[openai.AsyncOpenAI], Awaitable[T]]) -> T:
         call = asyncio.ensure_future(make(self._client))

@@ -9,12 +9,15 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.utils import timezone
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
-from glossary_site.llm import news
+from glossary_site.llm import news, troubles
 from glossary_site.llm.choices import BatchState, LedgerStatus, ProcessStatus
 from glossary_site.llm.models import LedgerEntry, LLMProcess, ProviderBatch
 from glossary_site.llm.querysets import LLMJobQuerySet
 from glossary_site.llm.services import ledger, processes
+from glossary_site.llm.speech import worth_rephrasing
 from glossary_site.llm.strategies.asks import (
     Ask,
     Done,
@@ -27,7 +30,7 @@ from glossary_site.llm.strategies.asks import (
 from glossary_site.llm.strategies.batch_desk import Desk
 from glossary_site.llm.strategies.batch_files import Line, read_lines
 from glossary_site.llm.strategies.books import Page, page_of
-from glossary_site.llm.strategies.wire import REPHRASED, RETRIED
+from glossary_site.llm.strategies.wire import RETRIED
 
 if TYPE_CHECKING:
     from openai.types import Batch
@@ -42,7 +45,7 @@ def look_after(desk: Desk, batch: ProviderBatch) -> None:
     there = desk.api.retrieve(batch.batch_id)
     process = _note(desk, batch, there)
     if there is None:
-        _close(desk, batch, fail="The provider does not know the batch any more.")
+        _close(desk, batch, fail=_("The provider does not know the batch any more."))
     elif there.status in ENDED:
         _collect(desk, batch, there)
         desk.api.remove_files(there.input_file_id, there.output_file_id, there.error_file_id)
@@ -84,7 +87,8 @@ def _collect(desk: Desk, batch: ProviderBatch, there: Batch) -> None:
     if there.status == "cancelled":
         process = processes.find(desk.process_id)
         ours = process.status == ProcessStatus.CANCELLING
-        _close(desk, batch, fail=process.error if ours else "The batch was cancelled elsewhere.")
+        why = process.error if ours else _("The batch was cancelled elsewhere.")
+        _close(desk, batch, fail=why)
     elif there.status == "failed":
         _close_failed(desk, batch, there)
     else:
@@ -127,7 +131,7 @@ def _read(desk: Desk, page: Page, line: Line, ask: Ask, known: ledger.Known) -> 
             page.failed(ask.job_id, step.error)
         else:
             return step
-    elif line.status in REPHRASED:
+    elif worth_rephrasing(line.status, line.reason):
         return ask
     elif line.executed and line.status < 500 and line.status not in RETRIED:
         page.no_answer(ask, line.error)
@@ -146,15 +150,17 @@ def _close(desk: Desk, batch: ProviderBatch, *, fail: str = "") -> None:
         if fail:
             processes.fail_unfinished(process, rest, fail)
         else:
+            most = settings.LLM_ATTEMPTS
             often = LedgerEntry.objects.filter(
                 process_id=process.pk,
                 status=LedgerStatus.SENT,
-                sendings__gte=settings.LLM_ATTEMPTS,
+                sendings__gte=most,
             )
             processes.fail_unfinished(
                 process,
                 rest.filter(pk__in=often.values("custom_id")),
-                f"Not answered in {settings.LLM_ATTEMPTS} batches.",
+                ngettext("Not answered in %(n)s batch.", "Not answered in %(n)s batches.", most)
+                % {"n": most},
             )
             processes.unsend(_rows(desk, batch))
         process.save()
@@ -169,14 +175,15 @@ def _close_failed(desk: Desk, batch: ProviderBatch, there: Batch) -> None:
     if not named:
         passing = any(each.code in PASSING for each in problems)
         why = "; ".join(each.message or each.code or "" for each in problems[:3])
-        _close(desk, batch, fail="" if passing else f"The provider refused the batch: {why}")
+        _close(desk, batch, fail="" if passing else troubles.refused_batch(why))
         return
     with page_of(processes.find(desk.process_id), desk.session) as page:
         # The lines of the file were the requests in order.
         ids = _rows(desk, batch).order_by("pk").values_list("pk", flat=True)
         for number, job_id in enumerate(ids.iterator(chunk_size=CHUNK), start=1):
             if number in named:
-                page.failed(job_id, f"The provider refused the request: {named[number]}")
+                words = _("The provider refused the request: %(why)s")
+                page.failed(job_id, words % {"why": named[number]})
     _close(desk, batch)
 
 

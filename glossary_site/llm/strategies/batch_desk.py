@@ -4,6 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from glossary_site.llm.choices import BatchState
 from glossary_site.llm.models import LLMJob, LLMProcess, ProviderBatch
 from glossary_site.llm.providers import ProviderConfig
@@ -38,4 +40,4 @@ class Desk:
         with Lines() as lines, lines.to(self.config) as wire:
             sending.run(wire)
         if sending.stopped_early:
-            raise Later("it does not take single requests now")
+            raise Later(_("it does not take single requests now"))

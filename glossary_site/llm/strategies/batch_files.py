@@ -9,8 +9,11 @@ from dataclasses import dataclass
 from typing import IO, Any
 from uuid import UUID
 
+from django.utils.translation import gettext as _
+
 from glossary_site.llm.requests import written
 from glossary_site.llm.strategies.batch_api import ENDPOINT
+from glossary_site.llm.troubles import reason_in, words_in
 
 # Lines that the provider did not get round to. They are sent again.
 NOT_EXECUTED = frozenset({"batch_expired", "batch_cancelled", "batch_canceled"})
@@ -25,6 +28,8 @@ class Line:
     # Of a chat completion, where the status is 200.
     body: Any = None
     error: str = ""
+    # The same for programs.
+    reason: str = ""
     executed: bool = True
 
 
@@ -50,7 +55,7 @@ def _line(said: dict[str, Any]) -> Line:
     if said.get("error"):
         error = said["error"]
         code = str(error.get("code") or "")
-        message = str(error.get("message") or code or "no reason given")
+        message = str(error.get("message") or code or _("no reason given"))
         return Line(job_id, 500, error=message, executed=code not in NOT_EXECUTED)
     response = said["response"]
     status = int(response.get("status_code") or 200)
@@ -60,6 +65,5 @@ def _line(said: dict[str, Any]) -> Line:
         body = json.loads(body)
     if status == 200:
         return Line(job_id, status, body=body)
-    detail = (body or {}).get("error") or {}
-    why = detail.get("message") if isinstance(detail, dict) else str(detail)
-    return Line(job_id, status, error=f"{status}: {why or 'no reason given'}")
+    why = words_in(body) or _("no reason given")
+    return Line(job_id, status, error=f"{status}: {why}", reason=reason_in(body))

@@ -18,17 +18,20 @@ from uuid import UUID
 from django.conf import settings
 from django.db.models import Max
 from django.utils import timezone
+from django.utils.translation import gettext as _
 
+from glossary_site.llm import troubles
 from glossary_site.llm.choices import BatchState, LedgerStatus, ProcessStatus
 from glossary_site.llm.models import LedgerEntry, ProviderBatch
 from glossary_site.llm.services import dialects, ledger, processes
+from glossary_site.llm.speech import Speech
 from glossary_site.llm.strategies.asks import Ask, Done, Failed, first_ask, follow
 from glossary_site.llm.strategies.batch_api import NoBatches, Refused
 from glossary_site.llm.strategies.batch_desk import Desk
 from glossary_site.llm.strategies.batch_files import line_for
 from glossary_site.llm.strategies.books import Page, page_of
 from glossary_site.llm.strategies.sync import Pending
-from glossary_site.llm.structured import Speech, body_of
+from glossary_site.llm.structured import body_of
 
 if TYPE_CHECKING:
     from openai.types import Batch
@@ -165,8 +168,8 @@ def _write_line(desk: Desk, load: Load, page: Page, ask: Ask) -> None:
     )
     line = line_for(ask.job_id, body)
     if len(line) > settings.LLM_BATCH_BYTES:
-        error = f"The request is larger than a batch may be ({len(line)} bytes)."
-        page.failed(ask.job_id, error)
+        words = _("The request is larger than a batch may be (%(n)s bytes).")
+        page.failed(ask.job_id, words % {"n": len(line)})
         return
     if (
         load.lines >= settings.LLM_BATCH_REQUESTS
@@ -229,7 +232,7 @@ def _refused(desk: Desk, batch: ProviderBatch, why: str) -> None:
     """The provider takes no batch from us: what is not in one already fails."""
     desk.api.remove_files(batch.file_id)
     _abandon(desk, batch)
-    error = f"The provider refused the batch: {why}"
+    error = troubles.refused_batch(why)
     with desk.session.atomic():
         process = processes.lock_own(desk.process_id, desk.session)
         processes.fail_unfinished(process, desk.rows().pending(), error)

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from django.utils.translation import gettext as _
+
 from glossary_site.llm.choices import BatchState, Notice, ProviderKind, Strategy
 from glossary_site.llm.models import LLMJob, LLMProcess
 from glossary_site.llm.providers import ProviderConfig, provider_for
@@ -50,7 +52,7 @@ def work(
             try:
                 return batch.turn(process, config, session), ""
             except NoBatches:
-                dialects.learn_no_batches(config)
+                dialects.learn(config, no_batches=True)
                 process = _fall_back(process, session)
         return sync.turn(
             process,
@@ -83,7 +85,7 @@ def _change_provider(process: LLMProcess, config: ProviderConfig, session: Sessi
             processes.fail_unfinished(
                 process,
                 LLMJob.objects.of(process.pk).in_flight(),
-                "The provider was changed while the request lay in a batch of the one before.",
+                _("The provider was changed while the request lay in a batch of the one before."),
             )
             there.filter(state=BatchState.CREATING).update(state=BatchState.ABANDONED)
             there.filter(state=BatchState.OPEN).update(state=BatchState.COLLECTED)

@@ -28,6 +28,7 @@ from glossary_site.llm.strategies.asks import Answer, Ask, Done, Failed, first_a
 from glossary_site.llm.strategies.books import Heard, Page, page_of
 from glossary_site.llm.strategies.growth import Growth
 from glossary_site.llm.strategies.lines import Lines
+from glossary_site.llm.strategies.outages import Teller
 from glossary_site.llm.strategies.wire import Outcome, Wire
 
 # How soon a cancelled session is noticed.
@@ -116,6 +117,7 @@ class Sending:
         # What came to nothing before anybody was answered, with who waited for it.
         self._doubtful: list[tuple[Arrival, list[Ask]]] = []
         self._away = ""
+        self._teller = Teller(session, concurrency=config.concurrency, told=process.unheard)
         self._general_failures = 0
         self._last_error = ""
         # The server wants to be left alone for so many seconds, and why.
@@ -134,6 +136,8 @@ class Sending:
                     # No more than there are calls ready to take their places.
                     together = min(len(self._out), self._config.concurrency)
                     self._arrived = wire.collect(LOOK_SECONDS, together=together)
+                    answered = any(each.answer is not None for each in self._arrived)
+                    self._teller.look(wire.outage, heard=self._heard or answered)
                 if due or self._arrived:
                     self._turn(wire, self._arrived)
                 elif wire.unproved_for() > PROOF_SECONDS:
@@ -194,8 +198,8 @@ class Sending:
     def _turn(self, wire: Wire, outcomes: list[Arrival]) -> None:
         """One transaction; what it says is sent is sent then."""
         for outcome in outcomes:
-            if outcome.speech is not None:
-                dialects.learn(self._config, outcome.speech)
+            if outcome.learned:
+                dialects.learn(self._config, **outcome.learned)
         # Before the transaction: who is stopped right after it must not take its proof for fresh.
         moment = time.monotonic()
         with page_of(self._process, self._session, heard=self._hearer) as page:

@@ -15,9 +15,9 @@ import random
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Generic, TypeVar
@@ -31,8 +31,19 @@ from glossary_site.llm import troubles
 from glossary_site.llm.client import openai_client
 from glossary_site.llm.providers import ProviderConfig
 from glossary_site.llm.sdk import openai
+from glossary_site.llm.speech import (
+    DEFAULT,
+    REPHRASED,
+    Lessons,
+    Speech,
+    Way,
+    concerns_all,
+    other_way,
+    worth_rephrasing,
+)
 from glossary_site.llm.strategies.asks import Answer, Ask, Malformed, read_answer
-from glossary_site.llm.structured import Speech, body_of, simpler
+from glossary_site.llm.strategies.outages import Outage, Watch
+from glossary_site.llm.structured import body_of
 from glossary_site.observe.trace import in_context
 from glossary_site.outbound.errors import UrlRefused
 
@@ -40,11 +51,11 @@ logger = logging.getLogger(__name__)
 
 # Worth another try, beside every 5xx.
 RETRIED = frozenset({408, 409, 425, 429})
-# Refusals that another way of asking may avoid.
-REPHRASED = frozenset({400, 415, 422, 501})
 LONGEST_BACKOFF = 60.0
 # A longer wait than this is not spent in a worker.
 LONGEST_PAUSE = 60.0
+# Nor is anybody left alone for longer than this, whatever he asks for.
+LONGEST_WAIT = 86_400.0
 # No money, no other try.
 HOPELESS_CODES = frozenset({"insufficient_quota", "billing_hard_limit_reached"})
 MOST_OF_A_MESSAGE = 500
@@ -82,19 +93,20 @@ class Outcome(Generic[A, R]):
     later: float | None = None
     # With which the server refused it.
     status: int = 0
-    # What was learned about the server on the way.
-    speech: Speech | None = None
+    # What was learned about the server on the way, by the names of its speech.
+    learned: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Line(Generic[A, R]):
     """Everything public is called from the thread that keeps the books."""
 
-    def __init__(self, config: ProviderConfig, speech: Speech) -> None:
+    def __init__(self, config: ProviderConfig, speech: Speech = DEFAULT) -> None:
         # First of all, for it may refuse the configuration.
         self._client = openai_client(config)
         self.config = config
-        self._speech = speech
         self._language = get_language()
+        self._lessons = Lessons(speech)
+        self._watch = Watch()
         self._outcomes: queue.SimpleQueue[Outcome[A, R]] = queue.SimpleQueue()
         self._loop = asyncio.new_event_loop()
         self._tasks: set[asyncio.Task[None]] = set()
@@ -138,6 +150,10 @@ class Line(Generic[A, R]):
     def has_answers(self) -> bool:
         return not self._outcomes.empty()
 
+    @property
+    def outage(self) -> Outage | None:
+        return self._watch.outage
+
     def prove(self, moment: float) -> None:
         """The work was ours then, by the monotonic clock. Without a fresh proof nothing is sent: a
         process that was stopped for long finds out first whether somebody else has taken over."""
@@ -171,14 +187,17 @@ class Line(Generic[A, R]):
             logger.debug("The connections to the provider did not close in time")
 
     def _begin(self, ask: A) -> None:
-        task = self._loop.create_task(self._deliver(ask))
+        # What goes wrong is told to whoever asks. This thread has no language of its own.
+        with override(self._language):
+            task = self._loop.create_task(self._deliver(ask))
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
 
     async def _deliver(self, ask: A) -> None:
+        call = object()
         try:
             async with self._room:
-                outcome = await self._call(ask)
+                outcome = await self._call(ask, call)
         except asyncio.CancelledError:
             raise
         except Exception as error:
@@ -186,33 +205,38 @@ class Line(Generic[A, R]):
             outcome = Outcome[A, R](
                 ask, error=f"{type(error).__name__}: {error}"[:MOST_OF_A_MESSAGE]
             )
+        finally:
+            self._watch.over(call)
         self._outcomes.put(outcome)
 
-    async def _call(self, ask: A) -> Outcome[A, R]:
-        speech = self._speech
+    async def _call(self, ask: A, call: object) -> Outcome[A, R]:
+        way = Way(self._lessons.speech)
         attempt = 0
         while True:
             if (later := await self._turn_to_call()) is not None:
                 return Outcome(ask, error=self._quiet_because, later=later)
             attempt += 1
+            sent_at = time.monotonic()
+            self._watch.made(call)
             try:
-                answer = await self._ask_once(ask, speech)
+                answer = await self._ask_once(ask, way)
             except openai.APIStatusError as error:
-                if error.status_code in REPHRASED:
-                    other = self._other_way(ask, speech, error)
-                    if other is not None:
-                        # Asking in another way is not asking again.
-                        speech, attempt = other, attempt - 1
-                        continue
+                if (other := self._other_way(ask, way, error, sent_at=sent_at)) is not None:
+                    # Asking in another way is not asking again.
+                    way, attempt = other, attempt - 1
+                    continue
                 outcome, wait = self._refused(ask, error, attempt)
             except (openai.APIConnectionError, TimeoutError, Malformed, ValueError) as error:
                 outcome, wait = Outcome[A, R](ask, error=self._in_words(error), general=True), None
             except UrlRefused as error:
                 return Outcome(ask, error=str(error), general=True)
             else:
-                return self._heard(ask, answer, speech)
+                self._told = 0
+                self._watch.answered()
+                return Outcome(ask, answer=answer, learned=self._learned(ask, way))
             if wait == NEVER:
                 return outcome
+            self._watch.failed(call, since=sent_at, why=outcome.error)
             if attempt >= settings.LLM_ATTEMPTS:
                 return replace(outcome, passing=True)
             await asyncio.sleep(backoff(attempt) if wait is None else wait)
@@ -232,12 +256,18 @@ class Line(Generic[A, R]):
             else:
                 return None
 
-    async def _ask_once(self, ask: A, speech: Speech) -> R:
+    async def _ask_once(self, ask: A, way: Way) -> R:
         raise NotImplementedError
 
-    def _other_way(self, ask: A, speech: Speech, error: openai.APIStatusError) -> Speech | None:
+    def _other_way(
+        self, ask: A, way: Way, error: openai.APIStatusError, *, sent_at: float
+    ) -> Way | None:
         """In which the server may understand what it has refused."""
         return None
+
+    def _learned(self, ask: A, way: Way) -> Mapping[str, Any]:
+        """From its being taken in this way."""
+        return {}
 
     async def _post(self, path: str, body: dict[str, Any]) -> Any:
         """The JSON of the bare response: servers differ in what they call an answer, and most of
@@ -246,20 +276,14 @@ class Line(Generic[A, R]):
             response = await self._client.post(path, cast_to=httpx2.Response, body=body)
         return json.loads(response.content)
 
-    def _heard(self, ask: A, answer: R, speech: Speech) -> Outcome[A, R]:
-        self._told = 0
-        learned = speech != self._speech
-        if learned:
-            self._speech = speech
-        return Outcome(ask, answer=answer, speech=speech if learned else None)
-
     def _refused(
         self, ask: A, error: openai.APIStatusError, attempt: int
     ) -> tuple[Outcome[A, R], float | None]:
         """What is told if no other try follows; and the pause before that: 0 for never, None for
         the usual."""
         status = error.status_code
-        general = status not in REPHRASED and status != 413
+        about_it = status in REPHRASED or status == 413
+        general = not about_it or concerns_all(troubles.reason_in(error.body))
         said = self._in_words(error)
         outcome = Outcome[A, R](ask, error=said, general=general, status=status)
         if (status < 500 and status not in RETRIED) or error.code in HOPELESS_CODES:
@@ -276,32 +300,38 @@ class Line(Generic[A, R]):
         return outcome, None
 
     def _in_words(self, error: Exception) -> str:
-        """In the language of who asks: this thread has none of its own."""
-        with override(self._language):
-            if isinstance(error, openai.APIError):
-                return troubles.explain(error, self.config)
-            if isinstance(error, TimeoutError):
-                return _("No answer within %(n)s seconds.") % {"n": self.config.timeout}
-            if isinstance(error, json.JSONDecodeError):
-                return _("The server's answer is not JSON.")
-            return str(error)[:MOST_OF_A_MESSAGE]
+        if isinstance(error, openai.APIError):
+            return troubles.explain(error, self.config)
+        if isinstance(error, TimeoutError):
+            return _("No answer within %(n)s seconds.") % {"n": self.config.timeout}
+        if isinstance(error, json.JSONDecodeError):
+            return _("The server's answer is not JSON.")
+        return str(error)[:MOST_OF_A_MESSAGE]
 
 
 class Wire(Line[Ask, Answer]):
     """Chats."""
 
-    async def _ask_once(self, ask: Ask, speech: Speech) -> Answer:
+    async def _ask_once(self, ask: Ask, way: Way) -> Answer:
         body = body_of(
             ask.request,
             ask.messages,
             model=self.config.model,
-            speech=speech,
+            speech=way.speech,
             most_tokens=self.config.output_tokens,
         )
         return read_answer(await self._post("/chat/completions", body), ask)
 
-    def _other_way(self, ask: Ask, speech: Speech, error: openai.APIStatusError) -> Speech | None:
-        return simpler(speech, refusal=troubles.said(error, self.config), request=ask.request)
+    def _other_way(
+        self, ask: Ask, way: Way, error: openai.APIStatusError, *, sent_at: float
+    ) -> Way | None:
+        refusal = troubles.reason_in(error.body)
+        if not worth_rephrasing(error.status_code, refusal):
+            return None
+        return other_way(way, refusal=refusal, request=ask.request, sent_at=sent_at)
+
+    def _learned(self, ask: Ask, way: Way) -> Mapping[str, Any]:
+        return self._lessons.taken(way, wants_json=ask.request.schema is not None)
 
 
 def backoff(attempt: int) -> float:
@@ -317,16 +347,17 @@ def proof_seconds() -> float:
 
 def retry_after(text: str) -> float | None:
     """Seconds, or a date."""
-    if not text:
-        return None
     try:
-        return max(0.0, float(text))
-    except ValueError:
-        pass
-    try:
-        moment = parsedate_to_datetime(text)
-    except ValueError:
+        seconds = _seconds(text)
+    except (ValueError, OverflowError):
         return None
+    return min(max(0.0, seconds), LONGEST_WAIT)
+
+
+def _seconds(text: str) -> float:
+    with suppress(ValueError):
+        return float(text)
+    moment = parsedate_to_datetime(text)
     if moment.tzinfo is None:
         moment = moment.replace(tzinfo=UTC)
-    return max(0.0, (moment - datetime.now(UTC)).total_seconds())
+    return (moment - datetime.now(UTC)).total_seconds()

@@ -1,5 +1,8 @@
 """Questions and answers: whoever stops, pauses, changes the provider or comes by in between."""
 
+import threading
+from datetime import timedelta
+
 import pytest
 from django.db import OperationalError
 from django.utils import timezone
@@ -8,6 +11,7 @@ from glossary_site.jobs.models import JobRun
 from glossary_site.llm.models import LLMProcess
 from glossary_site.llm.services import processes, queue
 from projects.access import OPERATOR
+from projects.models import Project
 from runs.choices import Status
 from runs.services import asking
 from runs.services.ending import cancel, jobs_of
@@ -36,6 +40,35 @@ class TestQueue:
         model.faults.clear()
         run = work_on(run)
         assert (run.status, run.error_message) == (Status.COMPLETED, "")
+
+    def test_a_model_that_is_away_is_told_of_early_in_the_language_of_the_project(
+        self, harbour, model, settings
+    ):
+        run_to_end(harbour, "extract")
+        Project.objects.filter(pk=harbour.pk).update(language="ja")
+        harbour.refresh_from_db()
+        settings.LLM_BACKOFF_SECONDS = 0.5
+        model.faults.add("unavailable")
+        threading.Timer(2, model.faults.clear).start()
+        run = run_to_end(harbour, "generate")
+        assert run.status == Status.COMPLETED
+        away, back = run.log.filter(message__startswith="言語モデル").order_by("number")
+        assert away.message.startswith("言語モデルからまだ応答がありません。")
+        assert "503: The engine is currently overloaded" in away.message
+        assert back.message == "言語モデルが再び応答するようになりました。"
+        assert [away.level, back.level] == ["warning", "info"]
+        assert away.created_at < run.started_at + timedelta(seconds=1.9)
+
+    def test_a_model_that_is_away_makes_no_progress(self, harbour, model, settings):
+        run_to_end(harbour, "extract")
+        settings.LLM_BACKOFF_SECONDS = 0.5
+        settings.LLM_ATTEMPTS = 3
+        model.faults.add("unavailable")
+        run = start_run(harbour, "generate")
+        perform_job(jobs_of(run).get())
+        run.refresh_from_db()
+        told = run.log.get(message__startswith="The language model does not answer yet")
+        assert run.progress_at < told.created_at - timedelta(seconds=0.5)
 
     def test_questions_of_a_run_that_waits_for_a_worker_are_not_given_up(self, harbour, model):
         """Its attempts are used up, the safety net has called another; all workers are busy."""
