@@ -11,9 +11,12 @@ from glossary_site.jobs.choices import State
 from glossary_site.jobs.services.transitions import Again
 from glossary_site.llm.choices import Strategy
 from glossary_site.llm.models import LLMProcess
+from projects.access import OPERATOR
+from projects.services.glossary import undo_batch
 from runs.choices import Scope, Status
 from runs.models import Run, RunLog, RunStep
 from runs.services.ending import begin, fail, jobs_of
+from runs.services.publishing import publish
 from tests import factories
 from tests.jobs.running import begin as begin_job
 from tests.llm.working import enqueued, questions
@@ -101,8 +104,23 @@ class TestFilters:
         assert listed(client, condition="failures") == {partly.pk}
         assert listed(client, condition="failed") == {bad.pk}
         assert listed(client, condition="unpublished") == {partly.pk}
+        add_entries(partly, {"Berth": "A place."})
+        batch = publish(partly, actor=OPERATOR).batch
+        assert listed(client, condition="unpublished") == set()
+        undo_batch(project=project, batch=batch, actor=OPERATOR)
+        assert listed(client, condition="unpublished") == {partly.pk}
         assert listed(client, status="failed") == {bad.pk, old.pk}
         assert good.pk in listed(client, q="harbour")
+
+    def test_when_it_was_published(self, client, project):
+        run = make_run(project)
+        page = reverse("admin:runs_run_change", args=[run.pk])
+        add_entries(run, {"Berth": "A place."})
+        batch = publish(run, actor=OPERATOR).batch
+        assert client.get(page).context["original"].published is not None
+        assert "<label>Published at:</label>" in client.get(page).text
+        undo_batch(project=project, batch=batch, actor=OPERATOR)
+        assert client.get(page).context["original"].published is None
 
     def test_the_list_is_read_at_once(self, client, project, django_assert_max_num_queries):
         for _each in range(5):

@@ -200,6 +200,20 @@ class TestPublishing:
         assert client.get(f"{runs}/{run.pk}").json()["published_at"] is not None
         assert client.post(f"{runs}/{run.pk}/publish").json()["unchanged"] == told["created"]
 
+    def test_what_was_taken_back_is_not_published(self, client, runs, harbour):
+        run = made(harbour)
+
+        def published() -> set[bool]:
+            one, listed = client.get(f"{runs}/{run.pk}").json(), client.get(runs).json()
+            rows = [one, client.get(f"{runs}/current").json(), *listed["results"]]
+            return {row["published_at"] is not None for row in rows}
+
+        batch = client.post(f"{runs}/{run.pk}/publish").json()["batch"]
+        assert published() == {True}
+        undo = runs.replace("/runs", f"/glossary/publications/{batch}/undo")
+        assert client.post(undo).status_code == 200
+        assert published() == {False}
+
     def test_only_some_of_them_in_any_spelling(self, client, runs, harbour):
         run = made(harbour)
         told = client.post(f"{runs}/{run.pk}/publish", {"terms": ["Berths"]}).json()
