@@ -1,11 +1,11 @@
 """For operators: which runs go on, which are stuck or failed and why, and what each has made."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
+from django.contrib.admin.utils import display_for_value, unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -151,9 +151,9 @@ class RunAdmin(ForOperators, ReadOnlyAdmin):
     def short_error(self, run: Run) -> str:
         return run.error_message[:ERROR_LENGTH]
 
-    @admin.display(description=_("published at"), empty_value="–")
-    def published(self, run: Run) -> datetime | None:
-        return run.published
+    @admin.display(description=_("published at"))
+    def published(self, run: Run) -> str:
+        return display_for_value(run.published, "–")
 
     @admin.display(description=_("page"))
     def page(self, run: Run) -> SafeString:

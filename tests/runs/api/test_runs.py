@@ -11,7 +11,7 @@ from projects.access import OPERATOR
 from projects.models import GlossaryEntry
 from projects.terms.keys import key_of
 from runs.choices import Scope, Status, Step
-from runs.models import Run, RunFailure, RunStep
+from runs.models import Run, RunFailure, RunLog, RunStep
 from runs.services.ending import cancel
 from tests.factories import make_document, make_project
 from tests.runs.api.asking import ended, made, program, refused
@@ -142,6 +142,15 @@ class TestLooking:
 
 
 class TestStopping:
+    def test_in_the_language_of_whoever_asks(self, client, runs, harbour):
+        """The log is for everybody, and in the project's."""
+        run = start_run(harbour)
+        for status, code in ((200, ""), (409, "run_not_active")):
+            answer = client.delete(f"{runs}/{run.pk}", headers={"Accept-Language": "ja"})
+            assert (answer.status_code, answer.json().get("code", "")) == (status, code)
+        assert answer.json()["detail"] == "この実行はすでに終了しています（中止）。"
+        assert RunLog.objects.get(run=run).message.startswith("Stopped by")
+
     def test_delete_cancels(self, client, runs, harbour):
         run = start_run(harbour)
         response = client.delete(f"{runs}/{run.pk}")
