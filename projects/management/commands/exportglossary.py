@@ -7,6 +7,7 @@ from typing import Any
 from django.utils.translation import gettext as _
 
 from glossary_site.management.acting import add_actor_argument
+from glossary_site.management.arguments import path_named
 from glossary_site.management.base import SiteCommand
 from projects.categories import check_category
 from projects.exports.published import FORMATS, export
@@ -28,7 +29,7 @@ class Command(SiteCommand):
         parser.add_argument("project", metavar="PROJECT", help="name or id of the project")
         parser.add_argument("--format", choices=sorted(FORMATS), help="md, json or csv")
         parser.add_argument(
-            "--output", type=Path, metavar="FILE", help="write there, whole or not at all"
+            "--output", type=path_named, metavar="FILE", help="write there, whole or not at all"
         )
         parser.add_argument(
             "--search", default="", metavar="WORDS", help="only entries that the page would find"
