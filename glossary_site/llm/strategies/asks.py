@@ -11,6 +11,7 @@ from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
 
 from glossary_site.llm.models import LLMJob
 from glossary_site.llm.providers import ProviderConfig
@@ -19,6 +20,8 @@ from glossary_site.llm.structured import Unfit, limit_of, read, repair_messages
 from glossary_site.llm.tokens import estimate_text
 
 LENGTH = "length"
+# Said in the language of whoever reads it, which the thread that asks does not have.
+NO_COMPLETION = gettext_lazy("The server’s answer is not a chat completion.")
 
 
 class Malformed(Exception):
@@ -144,7 +147,7 @@ def read_answer(body: Any, ask: Ask) -> Answer:
             output_tokens=int(usage.get("completion_tokens") or 0),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-        raise Malformed(f"The server's answer is not a chat completion: {error!r}") from error
+        raise Malformed(NO_COMPLETION) from error
     if not usage:
         # Some servers do not count. An estimate is nearer to the truth than nothing.
         answer = replace(

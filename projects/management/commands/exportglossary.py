@@ -4,7 +4,7 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from glossary_site.management.acting import add_actor_argument
 from glossary_site.management.arguments import path_named
@@ -58,11 +58,11 @@ class Command(SiteCommand):
         text = export(found, format or _named_by(output), entries=entries)
         write_result(text, output=output, stdout=self.stdout)
         if output is not None:
-            self.stderr.write(
-                _("%(count)s entries are in %(path)s.")
-                % {"count": entries.count(), "path": output},
-                style_func=str,
+            count = entries.count()
+            words = ngettext(
+                "%(count)s entry is in %(path)s.", "%(count)s entries are in %(path)s.", count
             )
+            self.stderr.write(words % {"count": count, "path": output}, style_func=str)
 
 
 def _named_by(output: Path | None) -> str:
