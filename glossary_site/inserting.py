@@ -45,7 +45,7 @@ def insert(rows: Sequence[models.Model], *, on_conflict: str = "") -> None:
 
 def copy(rows: models.QuerySet[Any], **changes: Any) -> None:
     """The same rows once more, with these values in some columns. No row comes here for it."""
-    model = rows.model
+    model: type[models.Model] = rows.model
     kept = [field.attname for field in _fields(model) if field.attname not in changes]
     names = ", ".join(f'"{model._meta.get_field(name).column}"' for name in (*changes, *kept))
     given = ", ".join(["%s"] * len(changes))

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
-from django.contrib.admin.utils import unquote
+from django.contrib.admin.utils import display_for_value, unquote
 from django.core.exceptions import PermissionDenied
 from django.db.models import Exists, OuterRef, Q, QuerySet
 from django.http import Http404, HttpRequest, HttpResponse
@@ -37,6 +37,7 @@ from runs.models import (
     RunStep,
     RunTerm,
 )
+from runs.querysets import RunQuerySet
 from runs.services.ending import cancel
 from runs.services.failures import resume
 from runs.services.settling import settle_run
@@ -67,7 +68,7 @@ class ConditionFilter(admin.SimpleListFilter):
     title = _("condition")
     parameter_name = "condition"
 
-    CONDITIONS: dict[str, tuple[Any, Callable[[QuerySet[Run]], QuerySet[Run]]]] = {
+    CONDITIONS: dict[str, tuple[Any, Callable[[RunQuerySet], QuerySet[Run]]]] = {
         "active": (_("Going on"), lambda rows: rows.filter(status__in=ACTIVE)),
         "stuck": (_("Stuck: nobody works on it, or no progress for ten minutes"), stuck),
         "failures": (_("With failures"), lambda rows: rows.filter(failure_count__gt=0)),
@@ -79,7 +80,7 @@ class ConditionFilter(admin.SimpleListFilter):
         ),
         "unpublished": (
             _("Completed, and not published"),
-            lambda rows: rows.filter(status=Status.COMPLETED, published_at__isnull=True),
+            lambda rows: rows.unpublished().filter(status=Status.COMPLETED),
         ),
     }
 
@@ -130,9 +131,12 @@ class RunAdmin(ForOperators, ReadOnlyAdmin):
     search_fields = ("=id", "project__name", "actor__username", "error_message", "model")
     actions = ("cancel", "resume")
     inlines = (StepInline,)
-    readonly_fields = ("page", "log_link", "job_link", "made")
+    readonly_fields = ("published", "page", "log_link", "job_link", "made")
     raw_id_fields = ("base", "job")
-    exclude = ("job",)
+    exclude = ("job", "published_at")
+
+    def get_queryset(self, request: HttpRequest) -> RunQuerySet:
+        return Run.objects.with_publication()
 
     @admin.display(description=_("progress"))
     def progress(self, run: Run) -> str:
@@ -147,6 +151,10 @@ class RunAdmin(ForOperators, ReadOnlyAdmin):
     @admin.display(description=_("error"))
     def short_error(self, run: Run) -> str:
         return run.error_message[:ERROR_LENGTH]
+
+    @admin.display(description=_("published at"))
+    def published(self, run: Run) -> str:
+        return display_for_value(run.published, "–")
 
     @admin.display(description=_("page"))
     def page(self, run: Run) -> SafeString:

@@ -22,6 +22,7 @@ from collection.models.commit import BRANCH_LENGTH, PERSON_LENGTH, SHA_LENGTH
 from collection.models.documents import PATH_LENGTH
 from collection.statistics.asking import DAY
 from collection.statistics.periods import midnight
+from glossary_site.api.filters import Flag
 from indexing.api.filters import IdFilter
 from projects.api.filters import MomentField, MomentFilter
 
@@ -53,8 +54,8 @@ class RepositoryFilter(filters.FilterSet):
     )
     kind = filters.ChoiceFilter(choices=Kind.choices)
     state = filters.MultipleChoiceFilter(choices=State.choices, label="One or more states.")
-    enabled = filters.BooleanFilter()
-    shared = filters.BooleanFilter(
+    enabled = Flag()
+    shared = Flag(
         field_name="project", lookup_expr="isnull", label="Only those for all, or only your own."
     )
 
@@ -107,7 +108,7 @@ class CommitFilter(filters.FilterSet):
         lookup_expr="lt",
         label="Committed before this time; of a day without a time, until its end.",
     )
-    include_unreachable = filters.BooleanFilter(
+    include_unreachable = Flag(
         method="keep", label="Also what was left behind when a history was rewritten."
     )
 

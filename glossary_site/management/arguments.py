@@ -1,6 +1,7 @@
 """What people type at a command, read."""
 
 from argparse import ArgumentTypeError
+from pathlib import Path
 
 from glossary_site.numbers import number_in
 
@@ -14,3 +15,10 @@ def how_many(text: str) -> int:
     if not number or number > MOST:
         raise ArgumentTypeError(f"{text} is not a number from 1 to {MOST}")
     return number
+
+
+def path_named(text: str) -> Path:
+    """A variable of the shell that is not set would mean the folder one happens to be in."""
+    if not text:
+        raise ArgumentTypeError("the path is empty")
+    return Path(text)

@@ -13,6 +13,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from glossary_site.api.filters import Flag
 from glossary_site.api.schema import operation
 from projects.access import Action
 from projects.api.base import ProjectView
@@ -55,7 +56,7 @@ class EntryFilter(filters.FilterSet):
         label="Under which letter it stands: A–Z, あ か さ …, or # for the rest.",
     )
     category = filters.CharFilter(label="A key of `term-categories`.")
-    needs_review = filters.BooleanFilter(label="Whether somebody should look at it.")
+    needs_review = Flag(label="Whether somebody should look at it.")
 
     class Meta:
         model = GlossaryEntry

@@ -16,6 +16,7 @@ ENDINGS = {
     ".pdf": Format.PDF,
 }
 ARCHIVE = ".zip"
+UNSUPPORTED = "unsupported_format"
 OTHER_ARCHIVES = frozenset(
     [
         ".7z",
@@ -54,11 +55,16 @@ def is_litter(raw: str) -> bool:
     return "__MACOSX" in segments or name in LITTER_NAMES or name.startswith("._")
 
 
+def is_read(path: str) -> bool:
+    """As far as its name tells."""
+    return ending_of(path) in (*ENDINGS, ARCHIVE)
+
+
 def format_of(path: str) -> Format:
     ending = ending_of(path)
     if ending not in ENDINGS:
         raise Refused(
-            "unsupported_format",
+            UNSUPPORTED,
             _("“%(ending)s” files are not read. Accepted: %(accepted)s."),
             ending=ending or PurePosixPath(path).name,
             accepted=", ".join(sorted([*ENDINGS, ARCHIVE])),
@@ -73,19 +79,19 @@ def check_content(format: Format, head: bytes, path: str) -> None:
     expected = {Format.PDF: "PDF", Format.DOCX: "ZIP"}.get(format)
     if format == Format.DOCX and found == "OLE":
         raise Refused(
-            "unsupported_format",
+            UNSUPPORTED,
             _("This is an old or password-protected Word file; save it as a plain .docx."),
         )
     if found == expected:
         return
     if expected:
         raise Refused(
-            "unsupported_format",
+            UNSUPPORTED,
             _("The name ends in “%(ending)s”, but the content is something else."),
             ending=ending,
         )
     raise Refused(
-        "unsupported_format",
+        UNSUPPORTED,
         _("The name ends in “%(ending)s”, but the content is a %(found)s file."),
         ending=ending,
         found=found,

@@ -132,6 +132,8 @@ class EntryRevision(models.Model):
         indexes = [
             # The history of the glossary, newest first.
             models.Index("project", F("id").desc(), name="revision_recent"),
+            # What a run has published.
+            models.Index("run_id", name="revision_of_run"),
         ]
 
     def __str__(self) -> str:

@@ -27,12 +27,21 @@ ANY_NUMBER = 10**9
 
 
 def import_folder(
-    *, project: Project, folder: Path, actor: Actor, source: Source = Source.FOLDER
+    *,
+    project: Project,
+    folder: Path,
+    actor: Actor,
+    source: Source = Source.FOLDER,
+    without: Path | None = None,
 ) -> Iterator[Stored | Rejected]:
-    """Store every file below the folder, saying for each what became of it. Nothing happens until
-    it is iterated."""
+    """Store every file below the folder but one, saying for each what became of it. Nothing happens
+    until it is iterated."""
     unreadable: list[Rejected] = []
-    drafts = read(files_below(folder, unreadable.append), folder_limits())
+    files = files_below(folder, unreadable.append)
+    if without is not None:
+        left_out = os.path.relpath(os.path.realpath(without), os.path.realpath(folder))
+        files = (file for file in files if file.path != left_out)
+    drafts = read(files, folder_limits())
     yield from store_documents(project=project, drafts=drafts, source=source, actor=actor)
     yield from unreadable
 

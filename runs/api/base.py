@@ -22,7 +22,7 @@ class RunView(ProjectView):
 
 
 def runs_of(project: Project) -> RunQuerySet:
-    return Run.objects.filter(project=project).select_related("project", "actor")
+    return Run.objects.filter(project=project).with_publication().select_related("project", "actor")
 
 
 def run_of(project: Project, run_id: int) -> Run:

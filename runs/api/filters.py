@@ -5,6 +5,7 @@ from typing import Any
 from django.db.models import Q, QuerySet
 from django_filters import rest_framework as filters
 
+from glossary_site.api.filters import Flag
 from runs.choices import IssueKind, Scope, Status, Step
 from runs.models import ProvisionalEntry, RefinedEntry, Run, RunFailure, RunIssue, RunTerm
 
@@ -21,9 +22,7 @@ class RunFilter(filters.FilterSet):
 class TermFilter(filters.FilterSet):
     q = filters.CharFilter(method="search", label="Letters in the term.")
     category = filters.CharFilter()
-    excluded = filters.BooleanFilter(
-        method="left_out", label="Only what was left out, or only what was not."
-    )
+    excluded = Flag(method="left_out", label="Only what was left out, or only what was not.")
 
     class Meta:
         model = RunTerm
@@ -40,8 +39,8 @@ class TermFilter(filters.FilterSet):
 class EntryFilter(filters.FilterSet):
     q = filters.CharFilter(method="search", label="Letters in the term or its definition.")
     category = filters.CharFilter()
-    needs_review = filters.BooleanFilter()
-    supported = filters.BooleanFilter()
+    needs_review = Flag()
+    supported = Flag()
 
     def search(self, rows: QuerySet[Any], name: str, text: str) -> QuerySet[Any]:
         return rows.filter(Q(term__icontains=text) | Q(definition__icontains=text))

@@ -70,6 +70,12 @@ class RunSerializer(serializers.ModelSerializer[Run]):
     cost = CostField(
         source="cost_nano", help_text="In the currency of the provider's prices; 0 without prices."
     )
+    published_at = serializers.DateTimeField(
+        source="published",
+        read_only=True,
+        allow_null=True,
+        help_text="When it was published last; null as long as nothing of it is in the glossary.",
+    )
 
     class Meta:
         model = Run

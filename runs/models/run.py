@@ -1,3 +1,5 @@
+from datetime import datetime
+
 from django.db import models
 from django.db.models import F, Q
 from django.urls import reverse
@@ -80,7 +82,9 @@ class Run(models.Model):
     output_tokens = models.PositiveBigIntegerField(_("output tokens"), default=0)
     cost_nano = models.PositiveBigIntegerField(_("cost, in billionths"), default=0)
     failure_count = models.PositiveIntegerField(_("failures"), default=0)
+    # The last time, whatever has become of it since: `published`, of `with_publication()`, tells.
     published_at = models.DateTimeField(_("published at"), null=True, blank=True)
+    published: datetime | None
 
     objects = RunQuerySet.as_manager()
 

@@ -73,8 +73,7 @@ def fail(run: Run, message: str, *, error: BaseException | None = None) -> bool:
 def cancel(run: Run, *, actor: Actor, because: str = "") -> Run:
     """To CANCELLED. Whoever works on it is told within a second, in the middle of a call too, and
     nothing that it still writes is taken. What is there already stays."""
-    who = name_of(actor) or audit.SITE
-    with transaction.atomic(), override(run.project.language):
+    with transaction.atomic():
         asked = lock_process(run)
         if not _end(run, Status.CANCELLED):
             run.refresh_from_db()
@@ -84,21 +83,28 @@ def cancel(run: Run, *, actor: Actor, because: str = "") -> Run:
                 run_id=run.pk,
                 run_status=run.status,
             )
-        reason = because or _("Stopped.")
-        if name_of(actor):
-            reason = _("Stopped by %(name)s.") % {"name": who}
-        logs.write(run, [Line(reason, level=Level.WARNING)])
-        audit.record(who, "cancel", run, after={"status": Status.CANCELLED})
-        if asked is not None and not asked.ended:
-            # One that is being cancelled already is as good.
-            with suppress(Refusal):
-                processes.cancel(asked.pk, actor=who, reason=reason)
-        for job in jobs_of(run).active():
-            with suppress(Refusal):
-                cancel_run(job, actor=who, reason=reason)
-        news.happened(run, news.CANCELLED, by=name_of(actor))
+        # A refusal is for whoever asks, what is written now for everybody in the project.
+        with override(run.project.language):
+            _write_cancelled(run, actor, because, asked)
     run.refresh_from_db()
     return run
+
+
+def _write_cancelled(run: Run, actor: Actor, because: str, asked: LLMProcess | None) -> None:
+    who = name_of(actor) or audit.SITE
+    reason = because or _("Stopped.")
+    if name_of(actor):
+        reason = _("Stopped by %(name)s.") % {"name": who}
+    logs.write(run, [Line(reason, level=Level.WARNING)])
+    audit.record(who, "cancel", run, after={"status": Status.CANCELLED})
+    if asked is not None and not asked.ended:
+        # One that is being cancelled already is as good.
+        with suppress(Refusal):
+            processes.cancel(asked.pk, actor=who, reason=reason)
+    for job in jobs_of(run).active():
+        with suppress(Refusal):
+            cancel_run(job, actor=who, reason=reason)
+    news.happened(run, news.CANCELLED, by=name_of(actor))
 
 
 def stop_runs(project: Project, actor: Actor) -> None:

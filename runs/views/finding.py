@@ -8,8 +8,8 @@ from runs.models import Run
 
 
 def run_of(project: Project, run_id: int) -> Run:
-    run = Run.objects.select_related("project", "actor", "base").filter(project=project, pk=run_id)
-    found = run.first()
+    runs = Run.objects.filter(project=project).with_publication()
+    found = runs.select_related("project", "actor", "base").filter(pk=run_id).first()
     if found is None:
         raise Http404(_("This project has no such run."))
     return found

@@ -12,7 +12,6 @@ from projects.access import Action, project_for
 from projects.views.pages import project_context
 from runs.models import ProvisionalEntry, Run, RunTerm
 from runs.views.pipeline import pipeline_context
-from runs.views.publications import taken_back
 
 PAGE_SIZE = 25
 COLUMNS = [
@@ -34,14 +33,13 @@ class Row:
     terms: int
     # Whether it has entries that can be compared with those of another run.
     has_entries: bool
-    is_published: bool
 
 
 @require_safe
 def run_list(request: HttpRequest, project_id: int) -> HttpResponse:
     project = project_for(request.user, project_id, Action.VIEW)
     context = project_context(request, project, "runs")
-    runs = Run.objects.filter(project=project).select_related("actor")
+    runs = Run.objects.filter(project=project).with_publication().select_related("actor")
     listing = Listing(request, runs, COLUMNS, default="-run", page_size=PAGE_SIZE)
     rows = rows_of(list(listing.page))
     comparable = [row.run.pk for row in rows if row.has_entries]
@@ -63,13 +61,11 @@ def rows_of(runs: list[Run]) -> list[Row]:
     counts = dict(found.annotate(n=Count("pk")).values_list("run", "n"))
     written = ProvisionalEntry.objects.filter(run__in=ids).order_by()
     with_entries = set(written.values_list("run", flat=True).distinct())
-    undone = taken_back(runs)
     return [
         Row(
             run=run,
             terms=counts.get(run.pk, 0),
             has_entries=run.pk in with_entries,
-            is_published=bool(run.published_at) and run.pk not in undone,
         )
         for run in runs
     ]

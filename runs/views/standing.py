@@ -12,7 +12,6 @@ from django.utils.translation import ngettext, pgettext
 from projects.models import Document, Project
 from runs.choices import Scope, Step
 from runs.models import ProvisionalEntry, RefinedEntry, Run, RunDocument, RunIssue, RunStep
-from runs.views.publications import taken_back
 
 
 @dataclass(frozen=True)
@@ -181,11 +180,10 @@ def _terms_since(project: Project, done: dict[str, RunStep]) -> str:
 
 def _published(project: Project, newest: int) -> tuple[Stage, Run | None]:
     """The glossary, and the run with entries if nobody has published it yet."""
-    run = Run.objects.filter(pk=newest).first() if newest else None
-    is_published = run and run.published_at and not taken_back([run])
-    unpublished = run if run and run.has_ended and not is_published else None
+    runs = Run.objects.filter(project=project)
+    unpublished = runs.unpublished().ended().filter(pk=newest).first()
     count = project.entries.count()
-    last = Run.objects.filter(project=project).aggregate(at=Max("published_at"))["at"]
+    last = runs.published().aggregate(at=Max("published_at"))["at"]
     stage = Stage(
         key="published",
         label=_("Published"),

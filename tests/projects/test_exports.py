@@ -259,6 +259,16 @@ class TestCommand:
         assert self.run("harbour") == "".join(export(published, "md"))
         assert self.run(published.pk, "--format", "json") == "".join(export(published, "json"))
 
+    @pytest.mark.parametrize(
+        ("count", "told"), [(1, "1 entry is in "), (2, "2 entries are in ")], ids=["one", "more"]
+    )
+    def test_how_many_there_are(self, project, owner, tmp_path, count, told):
+        entries = [data(term) for term in ("pilot", "pier")[:count]]
+        publish_entries(project=project, entries=entries, run_id=7, actor=owner)
+        err = StringIO()
+        call_command("exportglossary", "harbour", output=tmp_path / "g.md", stderr=err)
+        assert err.getvalue() == f"{told}{tmp_path / 'g.md'}.\n"
+
     def test_a_part_of_it(self, project, owner):
         entries = [
             data("pilot", aliases=["Lotse"], category="title", score=2.0),

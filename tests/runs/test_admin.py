@@ -12,13 +12,17 @@ from glossary_site.jobs.choices import State
 from glossary_site.jobs.services.transitions import Again
 from glossary_site.llm.choices import Strategy
 from glossary_site.llm.models import LLMProcess
+from projects.access import OPERATOR
+from projects.services.glossary import undo_batch
 from runs.choices import Scope, Status
 from runs.models import Run, RunLog, RunStep
 from runs.services.ending import begin, fail, jobs_of
+from runs.services.publishing import publish
 from tests import factories
 from tests.jobs.running import begin as begin_job
 from tests.llm.working import enqueued, questions
 from tests.runs.made import add_entries, add_failure, add_issue, add_lines, add_term, make_run
+from tests.runs.views.visiting import words_of
 from tests.runs.within import work_on
 from tests.runs.working import make_harbour, start_run
 
@@ -102,8 +106,27 @@ class TestFilters:
         assert listed(client, condition="failures") == {partly.pk}
         assert listed(client, condition="failed") == {bad.pk}
         assert listed(client, condition="unpublished") == {partly.pk}
+        add_entries(partly, {"Berth": "A place."})
+        batch = publish(partly, actor=OPERATOR).batch
+        assert listed(client, condition="unpublished") == set()
+        undo_batch(project=project, batch=batch, actor=OPERATOR)
+        assert listed(client, condition="unpublished") == {partly.pk}
         assert listed(client, status="failed") == {bad.pk, old.pk}
         assert good.pk in listed(client, q="harbour")
+
+    def test_when_it_was_published(self, client, project):
+        run = make_run(project)
+        page = reverse("admin:runs_run_change", args=[run.pk])
+        add_entries(run, {"Berth": "A place."})
+
+        def told() -> str:
+            text = words_of(client.get(page).text)
+            return text.partition("Published at: ")[2].partition(" Page:")[0].strip()
+
+        batch = publish(run, actor=OPERATOR).batch
+        assert str(timezone.localtime().year) in told()
+        undo_batch(project=project, batch=batch, actor=OPERATOR)
+        assert told() == "–"
 
     def test_the_list_is_read_at_once(self, client, project, django_assert_max_num_queries):
         for _each in range(5):

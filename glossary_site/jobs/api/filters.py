@@ -2,6 +2,7 @@
 
 from django_filters import rest_framework as filters
 
+from glossary_site.api.filters import Flag
 from glossary_site.jobs.choices import ACTIVE, Lane, State, WorkerRole
 from glossary_site.jobs.lists import matching
 from glossary_site.jobs.models import JobDefinition, JobRun, Worker
@@ -13,7 +14,7 @@ class JobFilter(filters.FilterSet):
         method="search", label="A number, or words of the kind, the key, the error or the worker."
     )
     state = filters.MultipleChoiceFilter(choices=State.choices, label="One or more states.")
-    active = filters.BooleanFilter(method="only_active", label="Whether it has not ended yet.")
+    active = Flag(method="only_active", label="Whether it has not ended yet.")
     kind = filters.CharFilter()
     lane = filters.ChoiceFilter(choices=Lane.choices)
     scope = filters.CharFilter(label="Whose work it is, such as `project:7`.")
@@ -39,7 +40,7 @@ class WorkerFilter(filters.FilterSet):
 
 
 class DefinitionFilter(filters.FilterSet):
-    enabled = filters.BooleanFilter()
+    enabled = Flag()
     kind = filters.CharFilter()
 
     class Meta:

@@ -1,5 +1,6 @@
 from django_filters import rest_framework as filters
 
+from glossary_site.api.filters import Flag
 from glossary_site.llm.choices import ACTIVE, ProcessStatus, Strategy
 from glossary_site.llm.lists import matching
 from glossary_site.llm.models import LLMProcess
@@ -13,7 +14,7 @@ class ProcessFilter(filters.FilterSet):
     status = filters.MultipleChoiceFilter(
         choices=ProcessStatus.choices, label="One or more statuses."
     )
-    active = filters.BooleanFilter(method="only_active", label="Whether it has not ended yet.")
+    active = Flag(method="only_active", label="Whether it has not ended yet.")
     strategy = filters.ChoiceFilter(choices=Strategy.choices)
     scope = filters.CharFilter(label="`site`, or one project such as `project:7`.")
 

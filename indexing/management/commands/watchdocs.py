@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
 from glossary_site.management.acting import add_actor_argument
+from glossary_site.management.arguments import path_named
 from glossary_site.management.base import SiteCommand
 from glossary_site.processes.stopping import StopSignals
 from indexing.folders.follower import Follower
@@ -83,7 +84,7 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="name or id of the project")
-        parser.add_argument("folder", metavar="DIR", type=Path, help="folder to follow")
+        parser.add_argument("folder", metavar="DIR", type=path_named, help="folder to follow")
         parser.add_argument(
             "--include",
             metavar="PATTERN",

@@ -4,9 +4,10 @@ from argparse import ArgumentParser
 from pathlib import Path
 from typing import Any
 
-from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from glossary_site.management.acting import add_actor_argument
+from glossary_site.management.arguments import path_named
 from glossary_site.management.base import SiteCommand
 from projects.categories import check_category
 from projects.exports.published import FORMATS, export
@@ -28,7 +29,7 @@ class Command(SiteCommand):
         parser.add_argument("project", metavar="PROJECT", help="name or id of the project")
         parser.add_argument("--format", choices=sorted(FORMATS), help="md, json or csv")
         parser.add_argument(
-            "--output", type=Path, metavar="FILE", help="write there, whole or not at all"
+            "--output", type=path_named, metavar="FILE", help="write there, whole or not at all"
         )
         parser.add_argument(
             "--search", default="", metavar="WORDS", help="only entries that the page would find"
@@ -57,11 +58,11 @@ class Command(SiteCommand):
         text = export(found, format or _named_by(output), entries=entries)
         write_result(text, output=output, stdout=self.stdout)
         if output is not None:
-            self.stderr.write(
-                _("%(count)s entries are in %(path)s.")
-                % {"count": entries.count(), "path": output},
-                style_func=str,
+            count = entries.count()
+            words = ngettext(
+                "%(count)s entry is in %(path)s.", "%(count)s entries are in %(path)s.", count
             )
+            self.stderr.write(words % {"count": count, "path": output}, style_func=str)
 
 
 def _named_by(output: Path | None) -> str:

@@ -10,6 +10,7 @@ from django.core.management.base import CommandError
 from django.utils.translation import gettext as _
 
 from glossary_site.management.acting import add_actor_argument
+from glossary_site.management.arguments import path_named
 from glossary_site.management.base import USAGE, SiteCommand
 from projects.access import Action, Actor
 from projects.choices import Outcome
@@ -33,7 +34,7 @@ class Command(SiteCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         parser.add_argument("project", metavar="PROJECT", help="name or id of the project")
-        parser.add_argument("folder", metavar="DIR", type=Path, help="folder to import")
+        parser.add_argument("folder", metavar="DIR", type=path_named, help="folder to import")
         parser.add_argument(
             "--create",
             action="store_true",

@@ -18,7 +18,7 @@ from glossary_site.jobs.overview import overview
 from glossary_site.llm.choices import ProviderKind
 from glossary_site.llm.providers import overriding
 from glossary_site.management.acting import add_actor_argument
-from glossary_site.management.arguments import how_many
+from glossary_site.management.arguments import how_many, path_named
 from glossary_site.management.base import USAGE, SiteCommand
 from projects.access import OPERATOR, Action, Actor
 from projects.exports.published import FORMATS
@@ -33,8 +33,9 @@ from projects.models import Project
 from runs.choices import Scope, Status
 from runs.management.performing import LOOK_SECONDS, Performer
 from runs.management.providers import chosen_provider
+from runs.management.reading import read_folder
 from runs.management.showing import Display
-from runs.management.temporary import read_folder, temporary_project
+from runs.management.temporary import temporary_project
 from runs.management.writing import check_writable, format_of, result_of
 from runs.models import Run
 from runs.services.ending import cancel, jobs_of
@@ -73,12 +74,12 @@ class Command(SiteCommand):
         )
         parser.add_argument(
             "--doc-root",
-            type=Path,
+            type=path_named,
             metavar="DIR",
             help="the folder to read when the project has no documents",
         )
         parser.add_argument(
-            "--output", type=Path, metavar="FILE", help="where to write (standard output)"
+            "--output", type=path_named, metavar="FILE", help="where to write (standard output)"
         )
         parser.add_argument(
             "--format", choices=list(FORMATS), help="of the result (as FILE is called, else md)"
@@ -131,7 +132,12 @@ class Command(SiteCommand):
                     display.say(_("The project has documents already: the folder is not read."))
                 else:
                     stored = read_folder(
-                        project, wish.doc_root, actor=actor, display=display, interrupt=interrupt
+                        project,
+                        wish.doc_root,
+                        actor=actor,
+                        display=display,
+                        interrupt=interrupt,
+                        output=wish.output,
                     )
                     if wish.project is None and not stored:
                         raise CommandError(

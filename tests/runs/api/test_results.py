@@ -54,6 +54,8 @@ class TestResults:
         assert listed(excluded="true") == [("day", "common_noun")]
         assert listed(excluded="false") == [("berth", None)]
         assert listed(q="ERT") == [("berth", None)]
+        assert listed(excluded="") == listed()
+        assert "excluded" in refused(client.get(url, {"excluded": "no"}), 400, "invalid")["fields"]
 
     def test_an_issue_names_the_other_term(self, client, base, runs, harbour):
         run = made(harbour)

@@ -11,7 +11,7 @@ from projects.access import OPERATOR
 from projects.models import GlossaryEntry
 from projects.terms.keys import key_of
 from runs.choices import Scope, Status, Step
-from runs.models import Run, RunFailure, RunStep
+from runs.models import Run, RunFailure, RunLog, RunStep
 from runs.services.ending import cancel
 from tests.factories import make_document, make_project
 from tests.runs.api.asking import ended, made, program, refused
@@ -142,6 +142,15 @@ class TestLooking:
 
 
 class TestStopping:
+    def test_in_the_language_of_whoever_asks(self, client, runs, harbour):
+        """The log is for everybody, and in the project's."""
+        run = start_run(harbour)
+        for status, code in ((200, ""), (409, "run_not_active")):
+            answer = client.delete(f"{runs}/{run.pk}", headers={"Accept-Language": "ja"})
+            assert (answer.status_code, answer.json().get("code", "")) == (status, code)
+        assert answer.json()["detail"] == "この実行はすでに終了しています（中止）。"
+        assert RunLog.objects.get(run=run).message.startswith("Stopped by")
+
     def test_delete_cancels(self, client, runs, harbour):
         run = start_run(harbour)
         response = client.delete(f"{runs}/{run.pk}")
@@ -199,6 +208,20 @@ class TestPublishing:
         assert (told["updated"], told["unchanged"], told["locked"]) == (0, 0, 0)
         assert client.get(f"{runs}/{run.pk}").json()["published_at"] is not None
         assert client.post(f"{runs}/{run.pk}/publish").json()["unchanged"] == told["created"]
+
+    def test_what_was_taken_back_is_not_published(self, client, runs, harbour):
+        run = made(harbour)
+
+        def published() -> set[bool]:
+            one, listed = client.get(f"{runs}/{run.pk}").json(), client.get(runs).json()
+            rows = [one, client.get(f"{runs}/current").json(), *listed["results"]]
+            return {row["published_at"] is not None for row in rows}
+
+        batch = client.post(f"{runs}/{run.pk}/publish").json()["batch"]
+        assert published() == {True}
+        undo = runs.replace("/runs", f"/glossary/publications/{batch}/undo")
+        assert client.post(undo).status_code == 200
+        assert published() == {False}
 
     def test_only_some_of_them_in_any_spelling(self, client, runs, harbour):
         run = made(harbour)

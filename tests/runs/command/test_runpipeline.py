@@ -185,6 +185,29 @@ class TestAFolder:
         _out, err = run("--doc-root", folder, "--scope", "extract")
         assert "refused  odd.md" in err
 
+    def test_files_of_other_kinds_take_one_line(self, db, folder):
+        for name in ("a.py", "b.PY", "c.png", "Makefile", *(f"x.k{each}" for each in range(5))):
+            (folder / name).write_text("x")
+        (folder / "secret.key").write_text("x")
+        (folder / "link.png").symlink_to("c.png")
+        _out, err = run("--doc-root", folder, "--scope", "extract")
+        said = [line for line in err.splitlines() if "left out:" in line]
+        assert len(said) == 1
+        assert said[0].startswith("9 files of other kinds were left out: .py (2), ")
+        assert said[0].endswith(", …")
+        refused_ones = [line.split()[1] for line in err.splitlines() if line.startswith("refused")]
+        assert sorted(refused_ones) == ["link.png:", "secret.key:"]
+
+    def test_the_last_result_is_no_source_of_the_next(self, db, folder):
+        """Also where another way leads there."""
+        target, other = folder / "glossary.md", folder.parent / "other"
+        other.symlink_to(folder)
+        run("--doc-root", folder, "--output", target)
+        first = target.read_text()
+        _out, err = run("--doc-root", folder, "--output", other / "glossary.md")
+        assert "2 documents were read." in err
+        assert target.read_text() == first
+
     @pytest.mark.parametrize(
         ("text", "language"),
         [("# 港\n\n停泊地とは、船が泊まる場所である。\n", "ja"), ("# Port\n\nA berth.\n", "en")],
@@ -265,6 +288,14 @@ class TestTheFile:
 )
 def test_wrong_usage_does_nothing(harbour, arguments):
     assert refused(*arguments, returncode=2)
+    assert not Run.objects.exists()
+
+
+@pytest.mark.parametrize("option", ["--doc-root", "--output"])
+def test_a_path_that_is_empty(harbour, option):
+    """As of a variable that is not set: it would be the folder one is in."""
+    with pytest.raises(CommandError, match="the path is empty"):
+        run("harbour", option, "")
     assert not Run.objects.exists()
 
 

@@ -15,7 +15,7 @@ from tests.runs.made import (
     add_term,
     make_run,
 )
-from tests.runs.views.visiting import HTMX, words_of
+from tests.runs.views.visiting import HTMX, run_page, words_of
 
 pytestmark = pytest.mark.django_db
 
@@ -73,8 +73,10 @@ class TestHistory:
         def shown() -> tuple[bool, str]:
             page = runs_page(reading, tide_project)
             lines = {line.stage.key: line.stage for line in page.context["stages"]}
-            assert ("</svg>published</span>" in page.text) == page.context["rows"][0].is_published
-            return page.context["rows"][0].is_published, lines["published"].stale
+            shown = run_page(reading, run)
+            told = "</svg>published</span>" in page.text
+            assert ("</svg>published</span>" in shown.text) == told
+            return told, lines["published"].stale
 
         missing = f"run {run.pk} is not published"
         assert shown() == (False, missing)
@@ -87,10 +89,20 @@ class TestHistory:
         assert shown() == (False, missing)
         undo(revision=EntryRevision.objects.latest("pk"), actor=editor)
         assert shown() == (True, "")
-        # Once more, with nothing to change: it is in the glossary all the same.
-        publish(run, actor=editor)
-        EntryRevision.objects.all().delete()
-        assert shown() == (True, "")
+
+    def test_a_publication_that_changes_nothing_is_one(self, reading, tide_project, editor):
+        run = make_run(tide_project)
+        add_entries(run, {"Ebb": "Out."})
+        batch = publish(run, actor=editor).batch
+        undo_batch(project=tide_project, batch=batch, actor=editor)
+        assert "</svg>published</span>" not in runs_page(reading, tide_project).text
+        # Another has brought the same meanwhile.
+        other = make_run(tide_project)
+        add_entries(other, {"Ebb": "Out."})
+        publish(other, actor=editor)
+        assert publish(run, actor=editor).unchanged == 1
+        assert runs_page(reading, tide_project).text.count("</svg>published</span>") == 2
+        assert "</svg>published</span>" in run_page(reading, run).text
 
     def test_two_with_entries_can_be_compared(self, reading, tide_project):
         first, _bare, last = (make_run(tide_project) for _ in range(3))
