@@ -162,6 +162,8 @@ class TestRun:
         )
         run.steps.filter(step="generate").update(process_id=asked.pk)
         text = words_of(run_page(reading, run).text)
+        (row,) = reading.get(reverse("project-runs", args=[tide_project.pk])).context["rows"]
+        assert row.run.requests == (7 if kind else 0)
         assert requests in text
         assert ("1,200 in, 30 out Cost 0.05" in text) == bool(kind)
         if not kind:
