@@ -375,6 +375,7 @@ class TestDeeds:
         assert "run-publish-defined" not in run_page(editing, run).text
         add_entries(run, {"Ebb": "Used in: “Ebb and flow.”"}, confidence=0.2)
         assert "Publish only 1 with a definition" in run_page(editing, run).text
+        assert "Publish all" in run_page(editing, run).text
         page = self.post(editing, "run-publish", tide_project.pk, run.pk, defined="1")
         assert "Published: 1 new" in page.text
         assert tide_project.entries.get().term == "Quay"
