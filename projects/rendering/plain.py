@@ -5,9 +5,14 @@ from collections.abc import Callable
 from html import unescape
 
 from projects.headings import split_anchor
+from projects.intake.convert.text import join_lines
 
 # What Markdown puts in front of a line and around words, which says nothing in a list.
 _FRONT = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s+)?")
+_QUOTED = re.compile(r"^\s*(?:>\s*)*")
+# Lines of their own: headings, items, rows of tables, fences; and a break that is meant.
+_BEGINS = re.compile(r"#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|\||:\s|`{3}|~{3}")
+_ENDS = re.compile(r"^(?:`{3}|~{3})|(?: {2}|\\|<br\s*/?>)$", re.I)
 _CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
 # Two signs that no text has, around the number of what is set aside.
 _ASIDE = re.compile("\ue0f0([0-9]+)\ue0f1")
@@ -40,8 +45,26 @@ def plain(line: str) -> str:
 
 
 def plain_quote(quote: str) -> str:
-    """A quote as a reader of its document sees it, line by line."""
-    return "\n".join(map(plain, quote.splitlines()))
+    """A quote as a reader of its document sees it: a paragraph is one line, wherever its source is
+    wrapped."""
+    lines: list[str] = []
+    before = ""
+    for source in quote.splitlines():
+        line = plain(source)
+        if lines and _goes_on(before, source):
+            lines[-1] = join_lines(lines[-1], line)
+        else:
+            lines.append(line)
+        before = source
+    return "\n".join(lines)
+
+
+def _goes_on(before: str, source: str) -> bool:
+    """Whether two lines of Markdown belong to one paragraph."""
+    before, source = _QUOTED.sub("", before), _QUOTED.sub("", source)
+    if not before or not source or before.startswith(("#", "|")):
+        return False
+    return not _ENDS.search(before) and not _BEGINS.match(source)
 
 
 def outside_code(text: str, change: Callable[[str], str]) -> str:

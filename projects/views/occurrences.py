@@ -29,8 +29,9 @@ class InDocument:
     folder: str
     name: str
     places: list[Place]
-    # Lines beyond those shown.
+    # Lines beyond those shown, and where the first of them is.
     more: int
+    more_url: str
     # The text is not the one that was read when the term was found.
     has_changed: bool
 
@@ -85,18 +86,26 @@ def _in_document(document: Document, numbers: list[int], spellings: list[str]) -
         for number in numbers
         if stands_in(pattern, *[*texts[number - 1 : number + 1], "", ""][:2])
     ]
-    places = []
-    for number in there[:LINES_PER_DOCUMENT]:
-        parts = excerpt(texts[number - 1], pattern)
-        url = lines_url(
-            project_id=document.project_id, document_id=document.pk, first=number, last=number
+    shown, beyond = there[:LINES_PER_DOCUMENT], there[LINES_PER_DOCUMENT:]
+    places = [
+        Place(
+            number,
+            excerpt(texts[number - 1], pattern),
+            language_of(texts[number - 1]),
+            _url(document, number),
         )
-        places.append(Place(number, parts, language_of(texts[number - 1]), url))
+        for number in shown
+    ]
     return InDocument(
         document=document,
         folder=folder + slash,
         name=name,
         places=places,
-        more=len(there) - len(places),
+        more=len(beyond),
+        more_url=_url(document, beyond[0]) if beyond else "",
         has_changed=len(there) < len(numbers),
     )
+
+
+def _url(document: Document, line: int) -> str:
+    return lines_url(project_id=document.project_id, document_id=document.pk, first=line, last=line)

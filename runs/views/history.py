@@ -12,6 +12,7 @@ from projects.access import Action, project_for
 from projects.views.pages import project_context
 from runs.models import ProvisionalEntry, Run, RunTerm
 from runs.views.pipeline import pipeline_context
+from runs.views.progress import count_what_is_asked
 
 PAGE_SIZE = 25
 COLUMNS = [
@@ -41,7 +42,11 @@ def run_list(request: HttpRequest, project_id: int) -> HttpResponse:
     context = project_context(request, project, "runs")
     runs = Run.objects.filter(project=project).with_publication().select_related("actor")
     listing = Listing(request, runs, COLUMNS, default="-run", page_size=PAGE_SIZE)
-    rows = rows_of(list(listing.page))
+    shown = list(listing.page)
+    for run in shown:
+        if run.is_active:
+            count_what_is_asked(run)
+    rows = rows_of(shown)
     comparable = [row.run.pk for row in rows if row.has_entries]
     context |= {
         "listing": listing,

@@ -7,7 +7,7 @@ from datetime import datetime
 from django.db.models import Exists, Max, OuterRef
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import ngettext, pgettext
+from django.utils.translation import ngettext, npgettext, pgettext
 
 from projects.models import Document, Project
 from runs.choices import Scope, Step
@@ -55,6 +55,7 @@ def standing_of(project: Project) -> Standing:
     newer_review = bool(refined_run) and review_run > refined_run
     entries = ProvisionalEntry.objects.filter(run=entries_run).count()
     refined = RefinedEntry.objects.filter(run=refined_run).count()
+    issues = RunIssue.objects.filter(run=review_run).count()
     published, unpublished = _published(
         project, refined_run if refined else entries_run if entries else 0
     )
@@ -92,10 +93,10 @@ def standing_of(project: Project) -> Standing:
             key="review",
             label=_("Review"),
             icon="search",
-            count=RunIssue.objects.filter(run=review_run).count(),
+            count=issues,
             url=_table(project, review_run, "issues"),
             made_at=_made_at(done, Step.REVIEW),
-            note=_("issues"),
+            note=npgettext("stage", "issue", "issues", issues),
             otherwise=pgettext("stage", "not yet"),
             stale=_("definitions written since") if newer_entries else "",
             scope=Scope.REVIEW,

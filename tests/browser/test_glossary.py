@@ -161,6 +161,22 @@ def test_what_a_run_publishes_appears_by_itself(visit, site, olive, project, glo
     assert "### anchor" in download.value.path().read_text()
 
 
+def test_the_first_entries_bring_the_search_and_the_exports(visit, site, olive, project):
+    project.add("lines.md", LINES)
+    page = visit(olive)
+    page.goto(f"{project.url}glossary/")
+    expect(page.get_by_text("The glossary is empty")).to_be_visible()
+    find, export = page.get_by_role("searchbox"), page.locator("summary", has_text="Export")
+    expect(find).to_be_hidden()
+    expect(export).to_be_hidden()
+    wait_until_live(page)
+    publish(site, project, ENTRIES)
+    expect(rows(page)).to_have_text(list(ENTRIES))
+    expect(export).to_be_visible()
+    find.fill("rope")
+    expect(rows(page)).to_have_text(["mooring line"])
+
+
 def test_a_deleted_entry_comes_back(visit, olive, glossary):
     page = visit(olive, java_script_enabled=False)
     page.goto(f"{glossary}?letter=P")

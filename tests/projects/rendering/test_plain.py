@@ -27,5 +27,21 @@ def test_a_line(line: str, words: str) -> None:
     assert plain(line) == words
 
 
-def test_a_quote() -> None:
-    assert plain_quote("# Quays {#quays}\n\n> A *quay*.") == "Quays\n\nA quay."
+@pytest.mark.parametrize(
+    ("quote", "words"),
+    [
+        ("# Quays {#quays}\n\n> A *quay*.", "Quays\n\nA quay."),
+        # A paragraph goes on, wherever its source is wrapped; Japanese without a space.
+        ("A quay is a place\nwhere ships lie.", "A quay is a place where ships lie."),
+        ("> A *quay* is\n> a wall.", "A quay is a wall."),
+        ("岸壁とは、船を\n横付けする施設。", "岸壁とは、船を横付けする施設。"),
+        ("- A quay is\n  a wall.\n- A berth", "A quay is a wall.\nA berth"),
+        # What has lines of its own keeps them.
+        ("# Quays\nA quay.", "Quays\nA quay."),
+        ("| a | b |\n| c | d |", "a | b\nc | d"),
+        ("Quay\n: A wall.", "Quay\n: A wall."),
+        ("1 Quay Road  \nHarbour", "1 Quay Road\nHarbour"),
+    ],
+)
+def test_a_quote(quote: str, words: str) -> None:
+    assert plain_quote(quote) == words

@@ -77,6 +77,14 @@ class TestTerm:
         assert first.count('class="place"') == 20
         assert page(reading, "term", project.pk, term.pk, page=2).count('class="place"') == 5
 
+    def test_what_is_not_listed_of_a_document_is_a_click_away(self, reading, project):
+        document = factories.make_document(project, "log.md", "A pilot.\n" * 10)
+        places = {"occurrences": [(document.pk, line, 1) for line in range(1, 11)]}
+        term = extract(project, found("pilot", frequency=10, **places))["pilot"]
+        html = page(reading, "term", project.pk, term.pk)
+        url = reverse("document", args=[project.pk, document.pk])
+        assert f'<a href="{url}?lines=9#L9">and 2 more lines</a>' in html
+
     def test_the_live_part_is_the_same(self, reading, project, term):
         url = reverse("term", args=[project.pk, term.pk])
         part = reading.get(url, headers=PART).content.decode()

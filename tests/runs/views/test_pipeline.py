@@ -75,6 +75,7 @@ class TestPipeline:
             "refined": 2,
             "published": 0,
         }
+        assert found["review"].note == "issue"
         stale = {key: stage.stale for key, stage in found.items() if stage.stale}
         assert stale == {"published": f"run {run.pk} is not published"}
 

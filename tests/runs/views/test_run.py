@@ -162,6 +162,8 @@ class TestRun:
         )
         run.steps.filter(step="generate").update(process_id=asked.pk)
         text = words_of(run_page(reading, run).text)
+        (row,) = reading.get(reverse("project-runs", args=[tide_project.pk])).context["rows"]
+        assert row.run.requests == (7 if kind else 0)
         assert requests in text
         assert ("1,200 in, 30 out Cost 0.05" in text) == bool(kind)
         if not kind:
@@ -373,6 +375,7 @@ class TestDeeds:
         assert "run-publish-defined" not in run_page(editing, run).text
         add_entries(run, {"Ebb": "Used in: “Ebb and flow.”"}, confidence=0.2)
         assert "Publish only 1 with a definition" in run_page(editing, run).text
+        assert "Publish all" in run_page(editing, run).text
         page = self.post(editing, "run-publish", tide_project.pk, run.pk, defined="1")
         assert "Published: 1 new" in page.text
         assert tide_project.entries.get().term == "Quay"
