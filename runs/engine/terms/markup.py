@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from html import unescape
+from operator import attrgetter
 
 from projects import front_matter
 from projects.terms.links import NEW_TERM_LINK
@@ -61,6 +62,7 @@ class Block:
     # Where in the text each line begins, and the number of that line in the document (from 1).
     starts: Sequence[int]
     lines: Sequence[int]
+    # In the order in which they end.
     spans: Sequence[Span] = field(default=())
 
     def line_at(self, place: int) -> int:
@@ -321,6 +323,7 @@ def _unmarked(kind: Kind, text: str, starts: list[int], lines: list[int]) -> Blo
     whole = "".join(plain)
     if kind is Kind.TEXT and (lead := _LEAD.match(whole)) and lead[0].count(" ") < _LEAD_WORDS:
         spans.append(Span(0, lead.end(), Mark.LEAD))
+        spans.sort(key=attrgetter("end"))
     return Block(kind, whole, moved, lines, spans)
 
 
