@@ -117,14 +117,18 @@ _CODE_WORD = re.compile(r"[^\W\d_][^\W_]*(?:[- ][^\W_]+){0,2}")
 _IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])")
 _FOOTNOTE = re.compile(r"\[\^[^\]]+\]:?")
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\(((?:[^()]|\([^()]*\))*)\)|\[[^\]]*\])")
+# No name is longer: without an end to them, each sign of a long run would be looked at from each.
 _ADDRESS = re.compile(
-    r"<?\b(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)[^\s<>「」、。）]*>?|[\w.+-]+@[\w-]+\.[\w.-]*\w",
+    r"<?\b(?:[a-z][a-z0-9+.-]{0,30}://|www\.|mailto:)[^\s<>「」、。）]*>?"
+    r"|[\w.+-]{1,64}@[\w-]+\.[\w.-]*\w",
     re.IGNORECASE,
 )
 _STRONG_TAG = re.compile(r"<(/?)(?:b|strong|dfn|dt)\b[^<>]*>", re.IGNORECASE)
 _EMPHASIS_TAG = re.compile(r"<(/?)(?:i|em|cite)\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>|<!DOCTYPE[^>]*>", re.IGNORECASE)
-_MATH = re.compile(r"\$\$.*?\$\$|(?<![\w$])\$(?=\S)[^$\n]*[\\^_{}=][^$\n]*\$(?!\w)", re.DOTALL)
+_MATH = re.compile(
+    r"\$\$.*?\$\$|(?<![\w$])\$(?=\S)[^$\n\\^_{}=]*[\\^_{}=][^$\n]*\$(?!\w)", re.DOTALL
+)
 _STRONG = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1", re.DOTALL)
 _EMPHASIS = re.compile(
     r"(?<![*\w])\*(?=[^\s*])((?:[^*])+?)(?<=[^\s*])\*(?!\*)"
@@ -135,9 +139,9 @@ _QUOTED = re.compile(
     r"「([^「」\n]{1,40})」|『([^『』\n]{1,40})』|“([^“”\n]{1,60})”|\"([^\"\n]{1,60})\""
 )
 _ATTRIBUTES = re.compile(r"\{[:#.][^{}\n]*\}")
-_PATH = re.compile(r"(?<![\w/])(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*|\b[\w-]+(?:/[\w.-]+){2,}")
+_PATH = re.compile(r"(?<![\w/])(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*|\b[\w-]{1,100}(?:/[\w.-]+){2,}")
 _FILE = re.compile(
-    r"(?<![\w/])[\w-]+(?:\.[\w-]+)*\.(?:md|rst|txt|py|js|ts|go|rs|java|rb|sh|ya?ml|json|toml|xml|html?|css|cfg|conf|ini|log|csv|png|svg|jpg|gz|zip|deb|exe|dll)\b"
+    r"(?<![\w/])[\w-]{1,100}(?:\.[\w-]{1,100}){0,9}\.(?:md|rst|txt|py|js|ts|go|rs|java|rb|sh|ya?ml|json|toml|xml|html?|css|cfg|conf|ini|log|csv|png|svg|jpg|gz|zip|deb|exe|dll)\b"
 )
 _LEAD = re.compile(r"[^:：.。!?\n—–]{1,60}?(?=\s*(?::(?=\s|$)|：|\s[-–—]{1,2}\s|―))")
 _LEAD_WORDS = 6
