@@ -103,7 +103,11 @@ _BOX = re.compile(
 _LINK_TARGET = re.compile(r" {0,3}\[[^\]]+\]:\s*\S+")
 _CELLS = re.compile(r"(?<!\\)\|")
 
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+# One that is not closed reaches to the next at most: `{#name}` is in the headings of a whole book.
+_COMMENT = re.compile(
+    r"<!--.*?(?:-->|\Z)|\{\{(?:(?!\{\{).)*?\}\}|\{%(?:(?!\{%).)*?%\}|\{#(?:(?!\{#).)*?#\}",
+    re.DOTALL,
+)
 # What a page of components loads, and gives to others.
 _MODULES = re.compile(
     r"^(?:import\s+(?:[\w$*{},\s]{1,400}?\sfrom\s+)?[\"'][^\"'\n]+[\"'];?|export\s+(?:default|const|let"
@@ -114,8 +118,8 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 # Code that is a word, and so may be a term: `kubelet`, `ReplicaSet`; not `--name`, `a.b()`, `x_1`.
 _CODE_WORD = re.compile(r"[^\W\d_][^\W_]*(?:[- ][^\W_]+){0,2}")
-_IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])")
-_FOOTNOTE = re.compile(r"\[\^[^\]]+\]:?")
+_IMAGE = re.compile(r"!\[[^\]!]*(?:!(?!\[)[^\]!]*)*\](?:\([^)!]*(?:!(?!\[)[^)!]*)*\)|\[[^\[\]]*\])")
+_FOOTNOTE = re.compile(r"\[\^[^\[\]]+\]:?")
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\(((?:[^()]|\([^()]*\))*)\)|\[[^\]]*\])")
 # No name is longer: without an end to them, each sign of a long run would be looked at from each.
 _ADDRESS = re.compile(
@@ -174,6 +178,8 @@ class _Reader:
         self.is_item = False
         # Within a list what is indented goes on with an item; elsewhere it is code.
         self.in_list = False
+        # Tags that no line ends any more.
+        self.endless: set[str] = set()
 
     def blocks(self) -> Iterator[Block]:
         number, count = 0, len(self.lines)
@@ -249,12 +255,17 @@ class _Reader:
         return number
 
     def _after_tag(self, number: int, tag: str) -> int:
+        if tag in self.endless:
+            return number
         end = re.compile(rf"</{tag}\s*>", re.IGNORECASE)
         at = number - 1
         while at < len(self.lines) and not end.search(self.lines[at]):
             at += 1
+        if at < len(self.lines):
+            return at + 1
         # One that never ends is no reason to read no more.
-        return at + 1 if at < len(self.lines) else number
+        self.endless.add(tag)
+        return number
 
     def _is_table(self, number: int, line: str) -> bool:
         return (
