@@ -353,8 +353,8 @@ def _cleaned(text: str) -> str:
     text = _LINK.sub(_link, text)
     text = _ADDRESS.sub(_barrier, text)
     if "<" in text:
-        text = _STRONG_TAG.sub(lambda tag: _OFF if tag[1] else _ON[Mark.STRONG], text)
-        text = _EMPHASIS_TAG.sub(lambda tag: _OFF if tag[1] else _ON[Mark.EMPHASIS], text)
+        text = _STRONG_TAG.sub(lambda tag: _tag(tag, Mark.STRONG), text)
+        text = _EMPHASIS_TAG.sub(lambda tag: _tag(tag, Mark.EMPHASIS), text)
         text = _TAG.sub(_blank_space, text)
     text = _STRONG.sub(lambda strong: _ON[Mark.STRONG] + strong[2] + _OFF, text)
     text = _EMPHASIS.sub(lambda weak: _ON[Mark.EMPHASIS] + (weak[1] or weak[2]) + _OFF, text)
@@ -378,6 +378,10 @@ def _blank_space(match: re.Match[str]) -> str:
 
 def _barrier(match: re.Match[str]) -> str:
     return BARRIER + "\n" * match[0].count("\n")
+
+
+def _tag(match: re.Match[str], mark: Mark) -> str:
+    return (_OFF if match[1] else _ON[mark]) + _blank(match)
 
 
 def _entity(match: re.Match[str]) -> str:
