@@ -21,7 +21,7 @@ from runs.engine.terms.phrases import Phrase, Sort, Word
 from runs.engine.terms.scripts import has_japanese, is_japanese_text
 
 # Whoever keeps analyses throws away those of another version.
-ANALYSIS_VERSION = 4
+ANALYSIS_VERSION = 5
 
 # What a text says of a part of a phrase besides its words: the marks, and the kinds of block that
 # it is all of. One letter each, as stored.
