@@ -8,7 +8,8 @@ from projects.headings import split_anchor
 
 # What Markdown puts in front of a line and around words, which says nothing in a list.
 _FRONT = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+]\s+(?:\[[ xX]\]\s+)?|\d{1,9}[.)]\s+)?")
-_CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
+# The whole of a run of signs opens it, and a run as long closes it.
+_CODE = re.compile(r"(?<!`)(`++)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 # Two signs that no text has, around the number of what is set aside.
 _ASIDE = re.compile("\ue0f0([0-9]+)\ue0f1")
 # A line may have only one end of them.
