@@ -13,7 +13,8 @@ _QUOTED = re.compile(r"^\s*(?:>\s*)*")
 # Lines of their own: headings, items, rows of tables, fences; and a break that is meant.
 _BEGINS = re.compile(r"#{1,6}\s|[-*+]\s|\d{1,9}[.)]\s|\||:\s|`{3}|~{3}")
 _ENDS = re.compile(r"^(?:`{3}|~{3})|(?: {2}|\\|<br\s*/?>)$", re.I)
-_CODE = re.compile(r"(`+)(.+?)\1", re.DOTALL)
+# The whole of a run of signs opens it, and a run as long closes it.
+_CODE = re.compile(r"(?<!`)(`++)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 # Two signs that no text has, around the number of what is set aside.
 _ASIDE = re.compile("\ue0f0([0-9]+)\ue0f1")
 # A line may have only one end of them.

@@ -36,9 +36,10 @@ def _places(
     found: dict[int, Counter[tuple[int, int]]] = {}
     for document in documents:
         starts: list[int] = []
-        for match in scanner.matches(document.text):
+        text = document.text.replace("\r\n", "\n").replace("\r", "\n")
+        for match in scanner.matches(text):
             if match.alone:
-                starts = starts or _line_starts(document.text)
+                starts = starts or _line_starts(text)
                 line = bisect_right(starts, match.start)
                 found.setdefault(match.subject, Counter())[document.id, line] += 1
     for number, places in found.items():

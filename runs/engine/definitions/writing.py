@@ -33,6 +33,8 @@ CONFIDENCE_OF_NOTE = 0.5
 SURE = 0.7
 LONGEST_EXAMPLE = 240
 MOST_RELATED = 5
+# As a document counts its lines: a form feed, or what else Python takes for an end, is none.
+LINE_END = re.compile(r"\r\n?|\n")
 HEAD_AND_MEANING = re.compile(r"\n[ \t]{0,3}:[ \t]+")
 
 
@@ -172,21 +174,16 @@ def _of_sentences(context: Context, subject: Subject) -> _Definition | None:
 
 def _evidence(context: Context, quote: str) -> Evidence:
     before = context.text[: context.text.index(quote)]
-    first = context.line_start + len(before.splitlines()) - (0 if _ends_line(before) else 1)
-    first = max(context.line_start, first)
+    first = context.line_start + len(LINE_END.findall(before))
     return Evidence(
         document_id=context.document_id,
         path=context.path,
         file_hash=context.file_hash,
         line_start=first,
-        line_end=first + max(0, len(quote.splitlines()) - 1),
+        line_end=first + len(LINE_END.findall(quote)),
         quote=quote,
         heading_path=context.heading_path,
     )
-
-
-def _ends_line(text: str) -> bool:
-    return text.endswith(("\n", "\r"))
 
 
 def _example(context: Context) -> str:

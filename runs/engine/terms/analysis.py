@@ -5,9 +5,11 @@ documents are looked at together. A document whose text is the same has the same
 """
 
 import re
+from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import attrgetter
 from typing import Any
 
 from glossary_site.checking import Check
@@ -20,7 +22,7 @@ from runs.engine.terms.phrases import Phrase, Sort, Word
 from runs.engine.terms.scripts import has_japanese, is_japanese_text
 
 # Whoever keeps analyses throws away those of another version.
-ANALYSIS_VERSION = 4
+ANALYSIS_VERSION = 5
 
 # What a text says of a part of a phrase besides its words: the marks, and the kinds of block that
 # it is all of. One letter each, as stored.
@@ -37,6 +39,7 @@ _MARKS = {
 _KINDS = {Kind.TITLE: "T", Kind.HEADING: "h", Kind.FIRST_CELL: "f", Kind.DEFINED: "d"}
 # What may stand around a term inside its mark.
 _AROUND = " \t()（）「」『』“”\"':：,、.。*"
+_END = attrgetter("end")
 
 
 @dataclass
@@ -150,16 +153,19 @@ def _see(seen: Seen, phrase: Phrase, block: Block) -> None:
 
 def _exact_marks(block: Block, start: int, end: int) -> Iterator[str]:
     """The marks of which this is all."""
-    if block.kind in _KINDS and _is_all(block.text, 0, len(block.text), start, end):
+    first, last = start, end
+    while first and block.text[first - 1] in _AROUND:
+        first -= 1
+    while last < len(block.text) and block.text[last] in _AROUND:
+        last += 1
+    if block.kind in _KINDS and first == 0 and last == len(block.text):
         yield _KINDS[block.kind]
-    for span in block.spans:
-        inside = span.start <= start and end <= span.end
-        if inside and _is_all(block.text, span.start, span.end, start, end):
+    # Only those that end where they may: a block can have as many marks as words.
+    at = bisect_left(block.spans, end, key=_END)
+    while at < len(block.spans) and (span := block.spans[at]).end <= last:
+        if first <= span.start <= start:
             yield _MARKS[span.mark]
-
-
-def _is_all(text: str, start: int, end: int, inner_start: int, inner_end: int) -> bool:
-    return not text[start:inner_start].strip(_AROUND) and not text[inner_end:end].strip(_AROUND)
+        at += 1
 
 
 _MOST_MARKED = 40
@@ -174,12 +180,14 @@ def _marked_otherwise(block: Block, found: Sequence[Phrase]) -> Iterator[tuple[s
     ]
     if block.kind in (Kind.FIRST_CELL, Kind.DEFINED):
         spans.append((0, len(block.text), False))
+    places = sorted((phrase.place, phrase.end) for phrase in found)
     for start, end, is_term in dict.fromkeys(spans):
         text = _ARTICLE.sub("", block.text[start:end].strip(_AROUND))
         if not text or len(text) > _MOST_MARKED or not any(map(str.isalpha, text)):
             continue
         place = block.text.index(text, start)
-        if any(phrase.place <= place and place + len(text) <= phrase.end for phrase in found):
+        before = bisect_right(places, (place, len(block.text)))
+        if before and place + len(text) <= places[before - 1][1]:
             continue
         language = "ja" if has_japanese(text) else "en"
         if is_term or _may_be_name(text, language):

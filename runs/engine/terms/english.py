@@ -1,7 +1,9 @@
 """Noun phrases of English text."""
 
 import re
+from bisect import bisect_right
 from collections.abc import Iterator
+from operator import attrgetter
 
 from runs.engine.terms.markup import BARRIER, Block, Mark
 from runs.engine.terms.phrases import LONGEST_PHRASE, Phrase, Sort, Word
@@ -36,6 +38,7 @@ _NOUNS = frozenset({Sort.NOUN, Sort.NAME})
 # What a verb in -ing or -ed may follow and still be part of a noun phrase.
 _BEFORE_PARTICIPLE = frozenset({"DT", "PRP$", "JJ", "IN", "CC", "POS", "NN", "NNP", ","})
 _HEAD_LETTERS = 2
+_START = attrgetter("start")
 
 
 def english_phrases(block: Block) -> Iterator[Phrase]:
@@ -50,7 +53,8 @@ def english_phrases(block: Block) -> Iterator[Phrase]:
     run_begins = False
     end = 0
     for index, ((word, place), tag) in enumerate(zip(found, tags, strict=True)):
-        is_code = any(span.start <= place < span.end for span in code)
+        before = bisect_right(code, place, key=_START)
+        is_code = before > 0 and place < code[before - 1].end
         sort = _sort(word, tag, tags[index - 1] if index else "", is_code=is_code)
         # A phrase goes on over a space, and over nothing else.
         touches = bool(run) and block.text[end:place] == " "

@@ -12,6 +12,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 from html import unescape
+from operator import attrgetter
 
 from projects import front_matter
 from projects.terms.links import NEW_TERM_LINK
@@ -61,6 +62,7 @@ class Block:
     # Where in the text each line begins, and the number of that line in the document (from 1).
     starts: Sequence[int]
     lines: Sequence[int]
+    # In the order in which they end.
     spans: Sequence[Span] = field(default=())
 
     def line_at(self, place: int) -> int:
@@ -101,7 +103,11 @@ _BOX = re.compile(
 _LINK_TARGET = re.compile(r" {0,3}\[[^\]]+\]:\s*\S+")
 _CELLS = re.compile(r"(?<!\\)\|")
 
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|\{\{.*?\}\}|\{%.*?%\}|\{#.*?#\}", re.DOTALL)
+# One that is not closed reaches to the next at most: `{#name}` is in the headings of a whole book.
+_COMMENT = re.compile(
+    r"<!--.*?(?:-->|\Z)|\{\{(?:(?!\{\{).)*?\}\}|\{%(?:(?!\{%).)*?%\}|\{#(?:(?!\{#).)*?#\}",
+    re.DOTALL,
+)
 # What a page of components loads, and gives to others.
 _MODULES = re.compile(
     r"^(?:import\s+(?:[\w$*{},\s]{1,400}?\sfrom\s+)?[\"'][^\"'\n]+[\"'];?|export\s+(?:default|const|let"
@@ -112,17 +118,21 @@ _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
 _CODE = re.compile(r"(?<!`)(`+)(?!`)(.+?)(?<!`)\1(?!`)", re.DOTALL)
 # Code that is a word, and so may be a term: `kubelet`, `ReplicaSet`; not `--name`, `a.b()`, `x_1`.
 _CODE_WORD = re.compile(r"[^\W\d_][^\W_]*(?:[- ][^\W_]+){0,2}")
-_IMAGE = re.compile(r"!\[[^\]]*\](?:\([^)]*\)|\[[^\]]*\])")
-_FOOTNOTE = re.compile(r"\[\^[^\]]+\]:?")
+_IMAGE = re.compile(r"!\[[^\]!]*(?:!(?!\[)[^\]!]*)*\](?:\([^)!]*(?:!(?!\[)[^)!]*)*\)|\[[^\[\]]*\])")
+_FOOTNOTE = re.compile(r"\[\^[^\[\]]+\]:?")
 _LINK = re.compile(r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\](?:\(((?:[^()]|\([^()]*\))*)\)|\[[^\]]*\])")
+# No name is longer: without an end to them, each sign of a long run would be looked at from each.
 _ADDRESS = re.compile(
-    r"<?\b(?:[a-z][a-z0-9+.-]*://|www\.|mailto:)[^\s<>「」、。）]*>?|[\w.+-]+@[\w-]+\.[\w.-]*\w",
+    r"<?\b(?:[a-z][a-z0-9+.-]{0,30}://|www\.|mailto:)[^\s<>「」、。）]*>?"
+    r"|[\w.+-]{1,64}@[\w-]+\.[\w.-]*\w",
     re.IGNORECASE,
 )
 _STRONG_TAG = re.compile(r"<(/?)(?:b|strong|dfn|dt)\b[^<>]*>", re.IGNORECASE)
 _EMPHASIS_TAG = re.compile(r"<(/?)(?:i|em|cite)\b[^<>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-z][^<>]*>|<!DOCTYPE[^>]*>", re.IGNORECASE)
-_MATH = re.compile(r"\$\$.*?\$\$|(?<![\w$])\$(?=\S)[^$\n]*[\\^_{}=][^$\n]*\$(?!\w)", re.DOTALL)
+_MATH = re.compile(
+    r"\$\$.*?\$\$|(?<![\w$])\$(?=\S)[^$\n\\^_{}=]*[\\^_{}=][^$\n]*\$(?!\w)", re.DOTALL
+)
 _STRONG = re.compile(r"(\*\*|__)(?=\S)((?:(?!\1).)+?)(?<=\S)\1", re.DOTALL)
 _EMPHASIS = re.compile(
     r"(?<![*\w])\*(?=[^\s*])((?:[^*])+?)(?<=[^\s*])\*(?!\*)"
@@ -133,9 +143,9 @@ _QUOTED = re.compile(
     r"「([^「」\n]{1,40})」|『([^『』\n]{1,40})』|“([^“”\n]{1,60})”|\"([^\"\n]{1,60})\""
 )
 _ATTRIBUTES = re.compile(r"\{[:#.][^{}\n]*\}")
-_PATH = re.compile(r"(?<![\w/])(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*|\b[\w-]+(?:/[\w.-]+){2,}")
+_PATH = re.compile(r"(?<![\w/])(?:~|\.{1,2})?/(?:[\w.-]+/)+[\w.-]*|\b[\w-]{1,100}(?:/[\w.-]+){2,}")
 _FILE = re.compile(
-    r"(?<![\w/])[\w-]+(?:\.[\w-]+)*\.(?:md|rst|txt|py|js|ts|go|rs|java|rb|sh|ya?ml|json|toml|xml|html?|css|cfg|conf|ini|log|csv|png|svg|jpg|gz|zip|deb|exe|dll)\b"
+    r"(?<![\w/])[\w-]{1,100}(?:\.[\w-]{1,100}){0,9}\.(?:md|rst|txt|py|js|ts|go|rs|java|rb|sh|ya?ml|json|toml|xml|html?|css|cfg|conf|ini|log|csv|png|svg|jpg|gz|zip|deb|exe|dll)\b"
 )
 _LEAD = re.compile(r"[^:：.。!?\n—–]{1,60}?(?=\s*(?::(?=\s|$)|：|\s[-–—]{1,2}\s|―))")
 _LEAD_WORDS = 6
@@ -168,6 +178,8 @@ class _Reader:
         self.is_item = False
         # Within a list what is indented goes on with an item; elsewhere it is code.
         self.in_list = False
+        # Tags that no line ends any more.
+        self.endless: set[str] = set()
 
     def blocks(self) -> Iterator[Block]:
         number, count = 0, len(self.lines)
@@ -243,12 +255,17 @@ class _Reader:
         return number
 
     def _after_tag(self, number: int, tag: str) -> int:
+        if tag in self.endless:
+            return number
         end = re.compile(rf"</{tag}\s*>", re.IGNORECASE)
         at = number - 1
         while at < len(self.lines) and not end.search(self.lines[at]):
             at += 1
+        if at < len(self.lines):
+            return at + 1
         # One that never ends is no reason to read no more.
-        return at + 1 if at < len(self.lines) else number
+        self.endless.add(tag)
+        return number
 
     def _is_table(self, number: int, line: str) -> bool:
         return (
@@ -321,6 +338,7 @@ def _unmarked(kind: Kind, text: str, starts: list[int], lines: list[int]) -> Blo
     whole = "".join(plain)
     if kind is Kind.TEXT and (lead := _LEAD.match(whole)) and lead[0].count(" ") < _LEAD_WORDS:
         spans.append(Span(0, lead.end(), Mark.LEAD))
+        spans.sort(key=attrgetter("end"))
     return Block(kind, whole, moved, lines, spans)
 
 
@@ -335,8 +353,8 @@ def _cleaned(text: str) -> str:
     text = _LINK.sub(_link, text)
     text = _ADDRESS.sub(_barrier, text)
     if "<" in text:
-        text = _STRONG_TAG.sub(lambda tag: _OFF if tag[1] else _ON[Mark.STRONG], text)
-        text = _EMPHASIS_TAG.sub(lambda tag: _OFF if tag[1] else _ON[Mark.EMPHASIS], text)
+        text = _STRONG_TAG.sub(lambda tag: _tag(tag, Mark.STRONG), text)
+        text = _EMPHASIS_TAG.sub(lambda tag: _tag(tag, Mark.EMPHASIS), text)
         text = _TAG.sub(_blank_space, text)
     text = _STRONG.sub(lambda strong: _ON[Mark.STRONG] + strong[2] + _OFF, text)
     text = _EMPHASIS.sub(lambda weak: _ON[Mark.EMPHASIS] + (weak[1] or weak[2]) + _OFF, text)
@@ -360,6 +378,10 @@ def _blank_space(match: re.Match[str]) -> str:
 
 def _barrier(match: re.Match[str]) -> str:
     return BARRIER + "\n" * match[0].count("\n")
+
+
+def _tag(match: re.Match[str], mark: Mark) -> str:
+    return (_OFF if match[1] else _ON[mark]) + _blank(match)
 
 
 def _entity(match: re.Match[str]) -> str:

@@ -31,9 +31,9 @@ def marked(text: str, mark: Callable[[str], str]) -> str:
     if "{{" in text:
         text = _MACRO.sub(lambda macro: _kept(macro[0], mark(_shown(macro[1]))), text)
     if "<" in text:
-        text = _TAG.sub(lambda tag: mark(tag[2]), text)
+        text = _TAG.sub(lambda tag: _kept(tag[0], mark(tag[2])), text)
     if "term" in text:
-        text = _ROLE.sub(lambda role: mark(role[1] or role[2]), text)
+        text = _ROLE.sub(lambda role: _kept(role[0], mark(role[1] or role[2])), text)
     entries = {label.casefold() for label, target in _TARGET.findall(text) if ENTRY.search(target)}
     if entries:
 

@@ -1,5 +1,7 @@
 """Lines and quotes as a reader of their document sees them."""
 
+import time
+
 import pytest
 
 from projects.rendering.plain import plain, plain_quote
@@ -45,3 +47,9 @@ def test_a_line(line: str, words: str) -> None:
 )
 def test_a_quote(quote: str, words: str) -> None:
     assert plain_quote(quote) == words
+
+
+def test_a_run_of_signs_takes_no_time():
+    began = time.process_time()
+    assert plain("node " + "`" * 10_000) == "node"
+    assert time.process_time() - began < 1

@@ -1,5 +1,7 @@
 """Terms that people require are found as they are spelt, whatever kind of words they are."""
 
+import pytest
+
 from runs.engine.counting import counted
 from runs.pipeline.data import Candidate, Occurrence, SourceDocument
 
@@ -18,6 +20,13 @@ def documents() -> list[SourceDocument]:
 def test_a_verb_is_counted_with_its_lines():
     (found,) = counted([candidate("make fast")], documents())
     assert (found.frequency, found.document_count) == (2, 1)
+    assert found.occurrences == (Occurrence(7, 3, 2),)
+
+
+@pytest.mark.parametrize("end", ["\r", "\r\n"])
+def test_lines_may_end_in_every_way(end):
+    text = TEXT.replace("\n", end)
+    (found,) = counted([candidate("make fast")], [SourceDocument(7, "a.md", "0", text)])
     assert found.occurrences == (Occurrence(7, 3, 2),)
 
 

@@ -257,3 +257,10 @@ def test_an_entry_rests_on_words_of_its_document(text: str) -> None:
 def test_a_pronoun_in_the_middle_stays() -> None:
     text = "憩流とは、潮の流れが止まり、それが長く続く状態をいう。\n"
     assert entry("憩流", text).definition == text.strip()
+
+
+@pytest.mark.parametrize("sign", ["\x0b", "\x0c", "\x1c", "\x85", "\u2028"])
+def test_only_the_ends_of_lines_are_counted(sign):
+    text = f"The quay is old.{sign} The quay is a wall{sign} that ships\nare tied to.\n"
+    quote = entry("quay", text).evidence[0]
+    assert (quote.line_start, quote.line_end) == (1, 2)

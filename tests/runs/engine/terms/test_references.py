@@ -67,9 +67,18 @@ def test_other_links_and_macros_are_not(text):
     assert marked(text, Mark.REFERENCE) == []
 
 
-def test_no_line_moves():
-    text = 'One\n\n{{< glossary_tooltip\n text="Pods"\n term_id="pod" >}} wait.\n\nlast **gauge**\n'
-    assert [block.lines[-1] for block in blocks_of(text)][-1] == 7
+@pytest.mark.parametrize(
+    "reference",
+    [
+        '{{< glossary_tooltip\n text="Pods"\n term_id="pod" >}}',
+        '<GlossaryTooltip\n id="pod"\n>pods</GlossaryTooltip>',
+        "{term}`pods\n <pod>`",
+        ":term:`pods\n <pod>`",
+    ],
+)
+def test_no_line_moves(reference):
+    text = f"One\n\n{reference} wait.\n\nlast **gauge**\n"
+    assert [block.lines[-1] for block in blocks_of(text)][-1] == text.count("\n")
 
 
 def test_what_an_author_calls_a_term_comes_before_what_is_said_often():

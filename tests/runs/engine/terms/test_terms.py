@@ -142,6 +142,12 @@ def test_wrapped_lines_keep_their_numbers() -> None:
     assert [each.line for each in term.occurrences] == [1, 3]
 
 
+@pytest.mark.parametrize("tag", ["b", "strong", "em"])
+def test_a_tag_may_be_wrapped(tag):
+    text = f'The <{tag}\n  class="x">valve train</{tag}\n> opens.\nThe valve train closes.\n'
+    assert [each.line for each in one(ranked(text), "valve train").occurrences] == [2, 4]
+
+
 def test_japanese_words_go_on_over_a_wrapped_line() -> None:
     text = "島では再生可能エネ\nルギーを使う。再生可能エネルギーは安い。\n"
 
