@@ -62,6 +62,8 @@ class TermLists:
     # Key → category, note.
     categories: Mapping[str, str] = field(default_factory=dict)
     notes: Mapping[str, str] = field(default_factory=dict)
+    # Of which people chose anything: spelling, status or category.
+    chosen: frozenset[str] = frozenset()
     # Each group: the primary's spelling first.
     synonyms: Sequence[tuple[str, ...]] = ()
 

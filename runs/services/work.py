@@ -73,6 +73,7 @@ class Work:
             excluded=said.excluded,
             categories=said.categories,
             notes=said.notes,
+            chosen=said.chosen,
             synonyms=said.synonyms,
         )
 

@@ -22,6 +22,8 @@ class Lists:
     # Key → what somebody chose or noted.
     categories: Mapping[str, str]
     notes: Mapping[str, str]
+    # Of which somebody chose the spelling, the status or the category.
+    chosen: frozenset[str]
     # Each group: the primary's spelling first.
     synonyms: list[tuple[str, ...]]
 
@@ -52,6 +54,7 @@ def term_lists(project: Project) -> Lists:
             row.key: row.category for row in rows if row.category and "category" in row.chosen
         },
         notes={row.key: row.notes for row in rows if row.notes},
+        chosen=frozenset(row.key for row in rows if row.chosen),
         synonyms=_groups(project, rows),
     )
 

@@ -37,7 +37,8 @@ def merge(found: dict[str, Found], pairs: Iterable[Pair], lists: TermLists) -> N
 def decided_in(lists: TermLists) -> set[str]:
     """The keys of all that people have said something about."""
     members = {key_of(member) for group in lists.synonyms for member in group}
-    return {*lists.required, *lists.excluded, *lists.categories, *lists.notes} | members
+    named = {*lists.required, *lists.excluded, *lists.categories, *lists.notes, *lists.chosen}
+    return named | members
 
 
 def _merge_abbreviations(found: dict[str, Found], pairs: Iterable[Pair], decided: set[str]) -> None:

@@ -30,8 +30,9 @@ _TERM_MARKS = ("s", "d", "f", "l", "T", "n", "g")
 def rank(
     analyses: Mapping[int, DocumentAnalysis], *, lists: TermLists, limit: int | None = None
 ) -> list[Candidate]:
-    """Required terms are in it whatever the limit, excluded ones never. Common nouns are in it too,
-    with the reason why they should not be in a glossary; the limit counts without them."""
+    """What people have said something about is in it whatever the limit and however seldom it was
+    seen, excluded terms never. Common nouns are in it too, with the reason why they should not be
+    in a glossary; the limit counts without these and without required terms."""
     totals = totals_of(analyses)
     found = candidates_of(totals)
     counts = word_counts(totals)
@@ -41,12 +42,12 @@ def rank(
     paired = {key_of(form) for pair in pairs for form in (pair.short, pair.long)}
     # Before merging: a long form that counts with its short one would swallow its own parts.
     pieces = {key for key, each in found.items() if is_piece(each, found)}
-    pieces -= decided_in(lists)
+    decided = decided_in(lists)
     merge(found, pairs, lists)
     scored: list[tuple[float, str, dict[str, float]]] = []
     for key, candidate in found.items():
         if key in lists.excluded or not (
-            key in lists.required or _is_worth_it(candidate, key, paired, pieces)
+            key in decided or _is_worth_it(candidate, key, paired, pieces)
         ):
             continue
         features = features_of(candidate, corpus, is_paired=key in paired)
@@ -56,11 +57,10 @@ def rank(
     ranked: list[Candidate] = []
     counted = 0
     for points, key, features in scored:
-        is_required = key in lists.required
-        if limit is not None and counted >= limit and not is_required:
+        if limit is not None and counted >= limit and key not in decided:
             continue
         term = _candidate(found[key], points, features, lists, lines)
-        counted += not term.excluded_because and not is_required
+        counted += not term.excluded_because and not term.required
         ranked.append(term)
     known = {term.key for term in ranked}
     ranked.extend(

@@ -31,7 +31,8 @@ COMMON_NOUN = "common_noun"
 
 def extract(work: Work) -> None:
     analyses = _read(work)
-    limit = work.options.limit or worth(sum(len(each.text) for each in work.documents))
+    # What is found is the project's, for all runs: how few get an entry in this one cuts no list.
+    limit = max(work.options.limit, worth(sum(len(each.text) for each in work.documents)))
     candidates = counted(rank(analyses, lists=work.lists, limit=limit), work.documents)
     work.session.check()
     names = {candidate.key: candidate.text for candidate in candidates}
@@ -41,7 +42,7 @@ def extract(work: Work) -> None:
         taken = take_extraction(
             project=work.project, found=[_found(candidate) for candidate in candidates]
         )
-        count = snapshot_terms(work.run)
+        count = snapshot_terms(work.run, limit=work.options.limit)
         found = ngettext("%(n)s term.", "%(n)s terms.", count) % {"n": count}
         if left_out := work.run.terms.exclude(excluded_because="").count():
             more = ngettext("%(n)s more is left out.", "%(n)s more are left out.", left_out)

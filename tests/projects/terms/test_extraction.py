@@ -136,6 +136,7 @@ class TestLists:
         assert lists.excluded == {"b1"}
         assert lists.categories == {"c1": "title"}
         assert lists.notes == {"c1": "Note."}
+        assert lists.chosen == {"a1", "b1", "c1", key_of("By Hand")}
         assert lists.synonyms == [("e1", "d1")]
 
     def test_in_two_queries(self, project, editor, django_assert_num_queries):

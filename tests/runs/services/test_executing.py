@@ -13,7 +13,7 @@ from projects.access import OPERATOR
 from projects.choices import TermStatus
 from projects.models import GlossaryEntry, Term
 from projects.services.documents import delete_documents
-from projects.services.terms import add_term, set_status
+from projects.services.terms import add_term, set_status, update_term
 from projects.terms.keys import key_of
 from runs.choices import Status, Step
 from runs.engine.terms import analysis
@@ -101,6 +101,33 @@ class TestBuiltIn:
             *(term.key for term in best),
             worst.key,
         ]
+
+    @pytest.mark.parametrize("scope", ["full", "extract"])
+    def test_a_limit_cuts_no_list_of_the_project(self, harbour, scope):
+        run_to_end(harbour, "extract")
+        before = list(harbour.terms.order_by("pk").values_list("pk", "frequency"))
+        run = run_to_end(harbour, scope, limit=1)
+        assert run.terms.filter(excluded_because="").count() == 1
+        assert list(harbour.terms.order_by("pk").values_list("pk", "frequency")) == before
+
+    def test_a_limit_finds_more_than_the_documents_are_worth(self, harbour, monkeypatch):
+        monkeypatch.setattr(extract_step, "worth", lambda characters: 1)
+        run = run_to_end(harbour, "extract", limit=4)
+        assert run.terms.filter(excluded_because="").count() == 4
+
+    def test_what_people_said_something_about_keeps_its_places(self, harbour, editor, monkeypatch):
+        run_to_end(harbour, "extract")
+        found = harbour.terms.in_glossary().order_by("score", "key")
+        noted, kept, *_others = found
+        update_term(term=noted, actor=editor, notes="Ours.")
+        harbour.terms.filter(pk=kept.pk).update(status=TermStatus.AUTO_EXCLUDED)
+        set_status(project=harbour, ids=[kept.pk], status=TermStatus.CANDIDATE, actor=editor)
+        monkeypatch.setattr(extract_step, "worth", lambda characters: 1)
+        run_to_end(harbour, "extract")
+        assert set(found.all()) == {noted, kept, found.last()}
+        for row in (noted, kept):
+            now = found.get(pk=row.pk)
+            assert (now.frequency, now.occurrences) == (row.frequency, row.occurrences)
 
     def test_the_rest_of_a_run_with_a_limit(self, harbour, monkeypatch):
         """What is left of it has nothing to do with the limit."""
@@ -212,8 +239,8 @@ class TestModel:
         model.script(
             lambda body: {"issues": []} if "issues" in str(body["response_format"]) else known(body)
         )
-        run_to_end(harbour, "extract", limit=3)
-        generated = run_to_end(harbour, "generate")
+        run_to_end(harbour, "extract")
+        generated = run_to_end(harbour, "generate", limit=3)
         asked = len(model.requests)
         run = run_to_end(harbour, "provisional_to_refined")
         assert len(model.requests) == asked + 1

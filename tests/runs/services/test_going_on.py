@@ -128,8 +128,8 @@ class TestGoingOn:
 
     def test_an_entry_that_could_not_be_refined_does_not_fail_the_run(self, harbour, model):
         """Everything is written; one issue, and the answer to it is no use."""
-        run_to_end(harbour, "extract", limit=3)
-        generated = run_to_end(harbour, "generate")
+        run_to_end(harbour, "extract")
+        generated = run_to_end(harbour, "generate", limit=3)
         model.script(lambda body: "no JSON")
         run = run_to_end(harbour, "provisional_to_refined")
         assert run.status == Status.COMPLETED, run.error_message

@@ -184,6 +184,15 @@ def test_common_nouns_come_with_their_reason_and_people_may_think_otherwise() ->
     assert named.excluded_because == ""
 
 
+def test_what_people_said_something_about_is_in_whatever_its_rank() -> None:
+    text = GUIDE + "\nA crane stands there.\n"
+    noted = TermLists(notes={"crane": "The one at the quay."})
+
+    assert "crane" not in keys(ranked(text))
+    assert keys(ranked(text, lists=noted, limit=0)) == {"crane"}
+    assert one(ranked(text, lists=noted), "crane").frequency == 1
+
+
 def test_the_limit_counts_without_common_nouns() -> None:
     found = ranked(GUIDE, JAPANESE, limit=3)
 
@@ -354,6 +363,7 @@ def test_a_part_that_is_marked_or_that_people_decided_on_is_a_term() -> None:
         TermLists(notes={plane: "制御の層"}),
         TermLists(categories={plane: "technical_term"}),
         TermLists(synonyms=(("プレーン", "面"),)),
+        TermLists(chosen=frozenset({plane})),
     ):
         assert plane in keys(ranked(PLANES, lists=lists))
 
