@@ -17,6 +17,7 @@ from projects.services.glossary.rows import (
     Written,
     check_version,
     differs,
+    drop_category,
     entry_exists,
     name_entry,
     present,
@@ -134,8 +135,7 @@ def clear_category(*, project: Project, category: str, actor: Actor) -> int:
     rows = []
     for entry in GlossaryEntry.objects.filter(project=project, category=category):
         before = snapshot(entry)
-        entry.category = ""
-        entry.locked = [name for name in entry.locked if name != "category"]
+        drop_category(entry)
         rows.append(Written(before, entry))
     if rows:
         Writer(project, Change.EDITED, author_of(actor)).write(rows)

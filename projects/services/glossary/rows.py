@@ -165,6 +165,12 @@ def name_entry(entry: GlossaryEntry, term: str) -> None:
     entry.language = language_of(term)
 
 
+def drop_category(entry: GlossaryEntry) -> None:
+    """There is no such category any more: a run may give it another one."""
+    entry.category = ""
+    entry.locked = [name for name in entry.locked if name != "category"]
+
+
 def present(entry: GlossaryEntry) -> GlossaryEntry:
     """The row as it is now."""
     row = GlossaryEntry.objects.select_related("project").filter(pk=entry.pk).first()

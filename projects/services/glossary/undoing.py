@@ -11,6 +11,7 @@ from django.utils.translation import gettext as _
 
 from glossary_site.errors import Refusal
 from projects.access import Actor, author_of
+from projects.categories import category_keys
 from projects.choices import Change
 from projects.models import EntryRevision, GlossaryEntry, Project
 from projects.services.glossary.rows import (
@@ -19,6 +20,7 @@ from projects.services.glossary.rows import (
     Snapshot,
     Writer,
     Written,
+    drop_category,
     entry_exists,
     snapshot,
     tell,
@@ -128,6 +130,11 @@ def _restored(revision: EntryRevision, before: Snapshot) -> GlossaryEntry:
 
 
 def _write(project: Project, actor: Actor, done: dict[EntryRevision, Written]) -> None:
+    categories = category_keys(project)
+    for row in done.values():
+        # One that was deleted since does not come back with its entries.
+        if row.entry and row.entry.category and row.entry.category not in categories:
+            drop_category(row.entry)
     Writer(project, Change.UNDONE, author_of(actor)).write(list(done.values()))
     _mark_undone(done)
     _find_their_histories(project, {row.number for row in done.values() if row.before is None})

@@ -7,6 +7,7 @@ import pytest
 from glossary_site.errors import Refusal
 from projects.choices import Change
 from projects.models import EntryRevision, GlossaryEntry
+from projects.services.categories import add_category, delete_category
 from projects.services.glossary import (
     add_entry,
     delete_entry,
@@ -46,6 +47,22 @@ class TestUndo:
             "title",
             ["category"],
         )
+
+    def test_a_category_that_was_deleted_since_does_not_come_back(self, project, editor, owner):
+        law = add_category(project=project, name="Law", actor=owner)
+        publish(project, data("quay"), data("pier"))
+        for name in ("quay", "pier"):
+            edit(entry(project, name), editor, category="law")
+        moved = last(edit(entry(project, "quay"), editor, category="title"))
+        gone = entry(project, "pier")
+        delete_entry(entry=gone, actor=editor)
+        deletion = EntryRevision.objects.filter(term=gone.term).order_by("-pk")[0]
+        delete_category(category=law, actor=owner)
+        for revision in (moved, deletion):
+            undo(revision=revision, actor=editor)
+        for name in ("quay", "pier"):
+            row = entry(project, name)
+            assert (row.category, row.locked) == ("", [])
 
     def test_what_was_changed_again_stands_against_it(self, project, editor):
         publish(project, data("quay"))
