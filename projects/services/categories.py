@@ -87,10 +87,13 @@ def delete_category(*, category: TermCategory, actor: Actor) -> None:
 
 
 def _judge_terms(category: TermCategory, leave_out: bool) -> None:
-    """Only those about which nobody has said anything: a person's choice of status stays."""
+    """Only those about which nobody has said anything: a person's choice of status stays. Back come
+    those that are left out for being of this kind, not those with a reason of their own."""
     before = TermStatus.CANDIDATE if leave_out else TermStatus.AUTO_EXCLUDED
     after = TermStatus.AUTO_EXCLUDED if leave_out else TermStatus.CANDIDATE
     rows = Term.objects.filter(project=category.project, category=category.key, status=before)
+    if not leave_out:
+        rows = rows.filter(reason=category.key)
     judged = [row.pk for row in rows.only("chosen", "status", "by_hand") if not row.is_decided]
     Term.objects.filter(pk__in=judged).update(
         status=after, reason=category.key if leave_out else "", updated_at=timezone.now()

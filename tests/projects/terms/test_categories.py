@@ -64,6 +64,16 @@ class TestCategories:
         law = update_category(category=law, actor=owner, name="Laws", auto_exclude=False)
         assert (law.name, term(project, "statute").status) == ("Laws", TermStatus.CANDIDATE)
 
+    def test_its_end_brings_nothing_back_that_is_left_out_for_another_reason(self, project, owner):
+        law = add_category(project=project, name="Law", actor=owner)
+        ordinary = "An everyday word."
+        extract(project, found("thing", category="law", excluded_because=ordinary))
+        update_category(category=law, actor=owner, auto_exclude=True)
+        update_category(category=law, actor=owner, auto_exclude=False)
+        delete_category(category=law, actor=owner)
+        row = term(project, "thing")
+        assert (row.status, row.reason) == (TermStatus.AUTO_EXCLUDED, ordinary)
+
     def test_a_term_added_by_hand_stays_in_whatever_its_kind(self, project, owner, editor):
         law = add_category(project=project, name="Law", actor=owner)
         by_hand = add_term(project=project, text="statute", category="law", actor=editor)
