@@ -1,6 +1,5 @@
 """The administration of runs: filters that answer questions, two actions, and the log."""
 
-import time
 from datetime import timedelta
 
 import pytest
@@ -271,16 +270,14 @@ def test_a_run_shows_what_it_made(client, project):
 
 
 def test_a_run_that_made_much_is_shown_at_once(client, project):
-    """Each table is counted by itself: 25 rows in each of five are ten million when joined."""
+    """Each table is counted by itself: 60 rows in each of five are 800 million when joined."""
     run = make_run(project)
-    names = [f"term {number}" for number in range(25)]
+    names = [f"term {number}" for number in range(60)]
     add_entries(run, dict.fromkeys(names, "A thing."))
     for name in names:
         add_term(run, name)
         add_issue(run, name)
         add_failure(run, name)
-    began = time.perf_counter()
     page = client.get(reverse("admin:runs_run_change", args=[run.pk])).content.decode()
-    assert time.perf_counter() - began < 2
     assert page.count(f"?run__id__exact={run.pk}") == 6
     assert page.count(": 25</a>") == 5

@@ -112,9 +112,9 @@ class TestQueue:
         """Finding terms takes minutes; meanwhile somebody turns batches on."""
         real = extract_step.snapshot_terms
 
-        def later(run):
+        def later(run, **options):
             settings.LLM = {**settings.LLM, "strategy": "batch"}
-            return real(run)
+            return real(run, **options)
 
         monkeypatch.setattr(extract_step, "snapshot_terms", later)
         run = start_run(harbour)
@@ -134,13 +134,13 @@ class TestQueue:
         """A provider is set up while the built-in engine finds terms."""
         real = extract_step.snapshot_terms
 
-        def later(run):
+        def later(run, **options):
             settings.LLM = {
                 **settings.LLM,
                 "base_url": glossary_server.base_url,
                 "model": "peer-small",
             }
-            return real(run)
+            return real(run, **options)
 
         monkeypatch.setattr(extract_step, "snapshot_terms", later)
         run = run_to_end(harbour)

@@ -124,7 +124,7 @@ class TestBuiltIn:
         set_status(project=harbour, ids=[kept.pk], status=TermStatus.CANDIDATE, actor=editor)
         monkeypatch.setattr(extract_step, "worth", lambda characters: 1)
         run_to_end(harbour, "extract")
-        assert set(found) == {noted, kept, found.last()}
+        assert set(found.all()) == {noted, kept, found.last()}
         for row in (noted, kept):
             now = found.get(pk=row.pk)
             assert (now.frequency, now.occurrences) == (row.frequency, row.occurrences)
