@@ -38,7 +38,12 @@ def refine(work: Work) -> None:
                 failures += failures_of(result, names)
                 continue
             read = pipeline.read(
-                result.key, result.data, entries=entries, terms=work.terms, finder=work.finder
+                result.key,
+                result.data,
+                entries=entries,
+                terms=work.terms,
+                finder=work.finder,
+                lists=work.lists,
             )
             refined += [each for each in read if isinstance(each, Entry)]
             failures += [each for each in read if isinstance(each, Failure)]

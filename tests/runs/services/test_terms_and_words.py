@@ -28,6 +28,12 @@ def all_persons(answer: dict) -> dict:
     return answer
 
 
+def related_to(answer: dict, *names: str) -> dict:
+    for entry in answer.get("entries", ()):
+        entry["related"] = list(names)
+    return answer
+
+
 class TestTerms:
     def test_a_required_synonym_stays_when_the_primary_is_excluded(self, harbour):
         terms = {
@@ -71,6 +77,18 @@ class TestTerms:
         run_to_end(harbour, "extract")
         master.refresh_from_db()
         assert master.category == "title"
+
+    def test_no_entry_is_related_to_what_people_excluded(self, harbour, model):
+        run_to_end(harbour, "extract")
+        berth = harbour.terms.get(key=key_of("berth"))
+        set_status(project=harbour, ids=[berth.pk], status=TermStatus.EXCLUDED, actor=OPERATOR)
+        known = model.model._script
+        model.script(lambda body: related_to(known(body), "Berths", "mooring line"))
+        run = run_to_end(harbour, "from_terms")
+        assert run.status == Status.COMPLETED, run.error_message
+        for entries in (run.provisional, run.refined):
+            related = {name for entry in entries.all() for name in entry.related}
+            assert related == {"mooring line"}
 
     def test_an_estimate_is_not_of_the_one_term_added_by_hand(self, harbour):
         make_document(harbour, "long.md", "A mooring line is a rope of the ship. " * 2000)
