@@ -78,9 +78,11 @@ def read_entries(
     finder: ContextFinder,
     evidence: Mapping[str, Sequence[Evidence]] | None = None,
     names: Collection[str] = (),
+    excluded: Collection[str] = (),
 ) -> list[Entry | Failure]:
     """One result for each term of the request. `evidence`: what earlier entries rest on, which may
-    be quoted again; `names`: the keys of the names that the glossary has. The finder had better be
+    be quoted again; `names`: the keys of the names that the glossary has; `excluded`: of the terms
+    that people want nowhere in it. The finder had better be
     prepared for all terms: one pass for all is as quick as for one."""
     asked = numbered(request_key)
     items = _items_by_number(data, asked)
@@ -96,7 +98,15 @@ def read_entries(
             else:
                 sources = Sources(term, finder, (evidence or {}).get(key, ()))
                 results.append(
-                    _entry(items[number], term, sources, terms=terms, names=names, version=version)
+                    _entry(
+                        items[number],
+                        term,
+                        sources,
+                        terms=terms,
+                        names=names,
+                        excluded=excluded,
+                        version=version,
+                    )
                 )
     return results
 
@@ -124,6 +134,7 @@ def _entry(
     *,
     terms: Mapping[str, Term],
     names: Collection[str],
+    excluded: Collection[str],
     version: str,
 ) -> Entry | Failure:
     definition = text_of(item, "definition", most=LONGEST_DEFINITION)
@@ -138,7 +149,11 @@ def _entry(
     given = texts_of(item, "aliases", most=LONGEST_NAME)
     aliases = _aliases(given, term, sources, terms.keys(), names)
     related = each_once(
-        (_spelling(name, terms) for name in texts_of(item, "related", most=LONGEST_NAME)),
+        (
+            _spelling(name, terms)
+            for name in texts_of(item, "related", most=LONGEST_NAME)
+            if key_of(name) not in excluded
+        ),
         without={term.key, *map(key_of, aliases)},
     )[:MOST_NAMES]
     return Entry(

@@ -68,6 +68,9 @@ class TermLists:
     synonyms: Sequence[tuple[str, ...]] = ()
 
 
+NO_LISTS = TermLists()
+
+
 @dataclass(frozen=True)
 class Term:
     """A term that gets an entry."""

@@ -15,7 +15,7 @@ from glossary_site.llm.tokens import estimate_text
 from projects.terms.keys import key_of
 from runs.engine.definitions import ContextFinder, define, relations
 from runs.pipeline.answers import ANSWER_TOKENS, FURTHER_TOKENS, SCHEMA, read_entries
-from runs.pipeline.data import Context, Entry, Failure, Term
+from runs.pipeline.data import NO_LISTS, Context, Entry, Failure, Term, TermLists
 from runs.pipeline.plan import (
     BUILTIN_VERSION,
     DEFAULT_MOST_TOKENS,
@@ -101,10 +101,15 @@ def requests(
 
 
 def read(
-    request_key: str, data: Any, *, terms: Mapping[str, Term], finder: ContextFinder
+    request_key: str,
+    data: Any,
+    *,
+    terms: Mapping[str, Term],
+    finder: ContextFinder,
+    lists: TermLists = NO_LISTS,
 ) -> list[Entry | Failure]:
     """One result for each term of the request: its entry, or why there is none."""
-    return read_entries(request_key, data, terms=terms, finder=finder)
+    return read_entries(request_key, data, terms=terms, finder=finder, excluded=lists.excluded)
 
 
 def _briefs(

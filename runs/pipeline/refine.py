@@ -11,7 +11,7 @@ from projects.terms.keys import key_of
 from runs.choices import IssueKind
 from runs.engine.definitions import ContextFinder
 from runs.pipeline.answers import ANSWER_TOKENS, SCHEMA, better, read_entries
-from runs.pipeline.data import Context, Entry, Failure, Issue, Term
+from runs.pipeline.data import NO_LISTS, Context, Entry, Failure, Issue, Term, TermLists
 from runs.pipeline.generate import head, passages
 from runs.pipeline.plan import (
     BUILTIN_VERSION,
@@ -100,6 +100,7 @@ def read(
     terms: Mapping[str, Term],
     finder: ContextFinder,
     names: Collection[str],
+    lists: TermLists = NO_LISTS,
 ) -> list[Entry | Failure]:
     """The entries anew. What would rest on less than before is not taken over; what did not change
     comes back as it was. `names` are those of all entries: see `names_of`."""
@@ -112,6 +113,7 @@ def read(
         finder=finder,
         evidence={key: entry.evidence for key, entry in asked.items()},
         names=names,
+        excluded=lists.excluded,
     )
     return [
         better(entries[result.key], result)

@@ -17,7 +17,7 @@ from indexing.lexical.analysis import words_of
 from projects.terms.keys import key_of
 from runs.choices import IssueKind
 from runs.engine.reviewing import unsupported
-from runs.pipeline.data import Entry, Issue, TermLists
+from runs.pipeline.data import NO_LISTS, Entry, Issue, TermLists
 from runs.pipeline.plan import (
     BUILTIN_VERSION,
     DEFAULT_MOST_TOKENS,
@@ -48,7 +48,6 @@ MOST_ISSUES_EACH = 5
 MOST_SHARING_A_WORD = 40
 ANSWER_TOKENS_EACH = 80
 ANSWER_TOKENS_ALL = 256
-NO_LISTS = TermLists()
 
 SCHEMA = strict_list(
     "issues",

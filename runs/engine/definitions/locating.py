@@ -16,8 +16,10 @@ from indexing.lexical.analysis import JAPANESE
 KEPT = 32
 WIDE = f"{JAPANESE}\u3000-\u3004\u3008-\u303f\uff01-\uff9f"
 MARGIN = r"(?:(?<=\n)|(?<=\A))[ \t]*>[> \t]*"
-# Marks at the edge of a word: those inside one (snake_case, 2*3) are part of it.
-EMPHASIS = r"\*{1,3}|~~|`+|(?<![A-Za-z0-9])_{1,3}|_{1,3}(?![A-Za-z0-9])"
+# Marks at the edge of a word: those inside one (snake_case, 2*3) are part of it. A backtick never
+# is: `Promise`s reads Promises.
+STRESS = r"(?:[*_]|~~)+"
+EMPHASIS = rf"`+|(?<![A-Za-z0-9*_~]){STRESS}|{STRESS}(?![A-Za-z0-9*_~])"
 SKIPPED = re.compile(rf"{MARGIN}|{EMPHASIS}|\s+")
 IS_WIDE = re.compile(f"[{WIDE}]")
 WORD = re.compile(r"[^\W_]")

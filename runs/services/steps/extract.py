@@ -175,12 +175,12 @@ def _classified(
 def _with_class(
     work: Work, candidate: Candidate, said: pipeline.Class | None, left_out: set[str]
 ) -> Candidate:
-    if candidate.required:
-        return replace(candidate, excluded_because="")
     if said is not None:
         category = work.lists.categories.get(candidate.key) or said.category
         because = "" if said.is_term else said.reason or said.category
         candidate = replace(candidate, category=category, excluded_because=because)
+    if candidate.required:
+        return replace(candidate, excluded_because="")
     if candidate.category in left_out and not candidate.excluded_because:
         return replace(candidate, excluded_because=candidate.category)
     return candidate

@@ -35,7 +35,9 @@ def generate(work: Work) -> None:
             if not result.ok:
                 failures += failures_of(result, names)
                 continue
-            read = pipeline.read(result.key, result.data, terms=work.terms, finder=work.finder)
+            read = pipeline.read(
+                result.key, result.data, terms=work.terms, finder=work.finder, lists=work.lists
+            )
             entries += [each for each in read if isinstance(each, Entry)]
             failures += [each for each in read if isinstance(each, Failure)]
         rows = [

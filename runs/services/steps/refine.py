@@ -46,6 +46,7 @@ def refine(work: Work) -> None:
                 terms=work.terms,
                 finder=work.finder,
                 names=all_names,
+                lists=work.lists,
             )
             refined += [each for each in read if isinstance(each, Entry)]
             failures += [each for each in read if isinstance(each, Failure)]

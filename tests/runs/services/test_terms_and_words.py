@@ -9,7 +9,7 @@ from glossary_site.llm import builtin
 from projects.access import OPERATOR
 from projects.choices import TermStatus
 from projects.services.synonyms import make_group
-from projects.services.terms import add_term, set_status
+from projects.services.terms import add_term, set_category, set_status
 from projects.terms.keys import key_of
 from runs.choices import Scope, Status
 from runs.models import Run, RunStep
@@ -20,6 +20,19 @@ from tests.factories import make_document
 from tests.runs.working import run_to_end, work_on
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+def all_persons(answer: dict) -> dict:
+    """None of them a term."""
+    for term in answer.get("terms", ()):
+        term |= {"category": "person_name", "is_term": False, "reason": "Somebody."}
+    return answer
+
+
+def related_to(answer: dict, *names: str) -> dict:
+    for entry in answer.get("entries", ()):
+        entry["related"] = list(names)
+    return answer
 
 
 class TestTerms:
@@ -49,6 +62,34 @@ class TestTerms:
         run = run_to_end(harbour)
         assert run.status == Status.COMPLETED, run.error_message
         assert run.refined.filter(key="lighthouse").exists()
+
+    def test_a_required_term_has_the_category_that_the_model_says(self, harbour, model):
+        """And is in, whatever the model says of that."""
+        master = add_term(
+            project=harbour, text="harbour master", status=TermStatus.REQUIRED, actor=OPERATOR
+        )
+        known = model.model._script
+        model.script(lambda body: all_persons(known(body)))
+        run = run_to_end(harbour, "extract")
+        master.refresh_from_db()
+        assert (master.status, master.category) == (TermStatus.REQUIRED, "person_name")
+        assert run.terms.get(key=master.key).excluded_because == ""
+        set_category(project=harbour, ids=[master.pk], category="title", actor=OPERATOR)
+        run_to_end(harbour, "extract")
+        master.refresh_from_db()
+        assert master.category == "title"
+
+    def test_no_entry_is_related_to_what_people_excluded(self, harbour, model):
+        run_to_end(harbour, "extract")
+        berth = harbour.terms.get(key=key_of("berth"))
+        set_status(project=harbour, ids=[berth.pk], status=TermStatus.EXCLUDED, actor=OPERATOR)
+        known = model.model._script
+        model.script(lambda body: related_to(known(body), "Berths", "mooring line"))
+        run = run_to_end(harbour, "from_terms")
+        assert run.status == Status.COMPLETED, run.error_message
+        for entries in (run.provisional, run.refined):
+            related = {name for entry in entries.all() for name in entry.related}
+            assert related == {"mooring line"}
 
     def test_an_estimate_is_not_of_the_one_term_added_by_hand(self, harbour):
         make_document(harbour, "long.md", "A mooring line is a rope of the ship. " * 2000)

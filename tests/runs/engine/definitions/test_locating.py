@@ -65,6 +65,31 @@ def test_other_words_are_not_found(quote: str) -> None:
     assert locate(quote, TEXT) is None
 
 
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("costs 23 units", "It costs 2*3 units."),
+        ("costs 23 units", "It costs 2**3 units."),
+        ("the myname method", "Call the my__name method."),
+        ("versions 12 of it", "The versions 1~~2 of it."),
+    ],
+)
+def test_a_mark_inside_a_word_is_part_of_it(quote: str, text: str) -> None:
+    assert locate(quote, text) is None
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [
+        ("All Promises are kept", "All `Promise`s are **_kept_**."),
+        ("the old name of it", "the ~~old~~ *name* of it"),
+        ("Dockerは重要な道具", "**Docker**は**重要**な道具"),
+    ],
+)
+def test_a_mark_at_the_edge_of_a_word_is_not(quote: str, text: str) -> None:
+    assert locate(quote, text) is not None
+
+
 def test_a_whole_word_is_preferred_to_letters_of_another() -> None:
     found = locate("art", "start\nparty\nart\n")
     assert found is not None
