@@ -1,10 +1,12 @@
 """Going on after a stop, a kill or a failure, and when not to."""
 
+import gc
 from contextlib import suppress
 
 import pytest
 from django.db import OperationalError, connection
 
+from glossary_site.jobs.errors import Stop
 from projects.access import OPERATOR
 from projects.models import Project
 from projects.terms.keys import key_of
@@ -22,6 +24,34 @@ from tests.runs.services.test_settling import lose_job
 from tests.runs.working import asked_for, perform_job, run_to_end, start_run, work_on
 
 pytestmark = pytest.mark.django_db(transaction=True)
+
+
+class TestStopping:
+    def test_while_the_questions_are_written(self, harbour, monkeypatch):
+        """They are written before the first is answered: of ten thousand terms for a minute."""
+        run = start_run(harbour)
+        real_step, real = executing.STEPS["generate"], generate_step.pipeline.requests
+        written = []
+
+        def stopped(work):
+            def requests(*args, **options):
+                for request in real(*args, **options):
+                    written.append(request)
+                    work.session.stop(Stop.CANCELED)
+                    yield request
+
+            monkeypatch.setattr(generate_step.pipeline, "requests", requests)
+            real_step(work)
+
+        monkeypatch.setitem(executing.STEPS, "generate", stopped)
+        perform_job(jobs_of(run).get())
+        assert run.terms.count() > 2
+        assert len(written) == 1
+
+    def test_the_collector_is_left_as_it_was(self, harbour):
+        before = gc.get_threshold()
+        run_to_end(harbour)
+        assert gc.get_threshold() == before
 
 
 class TestGoingOn:
