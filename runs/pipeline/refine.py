@@ -1,7 +1,6 @@
 """A second look at the entries that a review found something wrong with. All others are left as
 they are, and nobody is asked about them."""
 
-from collections import ChainMap
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
@@ -109,7 +108,7 @@ def read(
     results = read_entries(
         request_key,
         data,
-        terms=ChainMap(orphans, terms),
+        terms={**terms, **orphans} if orphans else terms,
         finder=finder,
         evidence={key: entry.evidence for key, entry in asked.items()},
         names=names,
