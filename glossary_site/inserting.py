@@ -33,8 +33,9 @@ def insert(rows: Sequence[models.Model], *, on_conflict: str = "") -> None:
 
 def copy(rows: models.QuerySet[Any], **changes: Any) -> None:
     """The same rows once more, with these values in some columns. No row comes here for it."""
-    _beginning, fields = _table(rows.model)
-    table, column_of = rows.model._meta.db_table, {each.attname: each.column for each in fields}
+    model: type[models.Model] = rows.model
+    _beginning, fields = _table(model)
+    table, column_of = model._meta.db_table, {each.attname: each.column for each in fields}
     kept = [name for name in column_of if name not in changes]
     query, values = rows.order_by().values_list(*kept).query.sql_with_params()
     columns = ", ".join(
