@@ -46,13 +46,14 @@ def insert(rows: Sequence[models.Model], *, on_conflict: str = "") -> None:
 def copy(rows: models.QuerySet[Any], **changes: Any) -> None:
     """The same rows once more, with these values in some columns. No row comes here for it."""
     model: type[models.Model] = rows.model
-    kept = [field.attname for field in _fields(model) if field.attname not in changes]
-    names = ", ".join(f'"{model._meta.get_field(name).column}"' for name in (*changes, *kept))
-    given = ", ".join(["%s"] * len(changes))
+    column_of = {field.attname: field.column for field in _fields(model)}
+    kept = [name for name in column_of if name not in changes]
     query, values = rows.order_by().values_list(*kept).query.sql_with_params()
+    columns = ", ".join(f'"{column_of[name]}"' for name in (*changes, *kept))
+    given = ", ".join(["%s"] * len(changes))
     with connection.cursor() as cursor:
         cursor.execute(
-            f'INSERT INTO "{model._meta.db_table}" ({names}) '  # noqa: S608 (our own names)
+            f'INSERT INTO "{model._meta.db_table}" ({columns}) '  # noqa: S608 (our own names)
             f"SELECT {given}, copied.* FROM ({query}) AS copied",
             [*changes.values(), *values],
         )

@@ -6,7 +6,7 @@ from uuid import uuid4
 import pytest
 from django.db import DataError, IntegrityError, connection
 
-from glossary_site.inserting import NOTHING, insert, replacing
+from glossary_site.inserting import NOTHING, copy, insert, replacing
 from glossary_site.live.models import Event, Stream
 from glossary_site.llm.models import LedgerEntry
 from glossary_site.llm.models.process import SITE
@@ -60,3 +60,13 @@ def test_what_is_there_already():
     assert (stored.base_url, stored.model) == ("after", "")
     with pytest.raises(IntegrityError):
         insert([entry("one")])
+
+
+def test_copies_differ_in_what_is_said_and_in_their_key_alone():
+    given = entry("one", sendings=3, base_url="https://例え.jp/?a=%s")
+    insert([given, entry("two")])
+    copy(LedgerEntry.objects.filter(fingerprint="one"), apart="copy")
+    before, after = LedgerEntry.objects.filter(fingerprint="one").order_by("apart").values()
+    assert (before.pop("apart"), after.pop("apart")) == ("", "copy")
+    assert before.pop("id") != after.pop("id")
+    assert before == after

@@ -154,7 +154,7 @@ def _as_lost(term: Term) -> Term:
         "occurrences": [],
     }
     kept = {name: getattr(term, name) for name in WRITTEN if name not in nothing}
-    return Term(project_id=term.project_id, key=term.key, **kept, **nothing)
+    return Term(project_id=term.project_id, key=term.key, **{**kept, **nothing})
 
 
 def _write(terms: Sequence[Term]) -> None:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
+from glossary_site.checking import Check
 from glossary_site.llm.requests import Request, Result
 from projects.choices import Category
 from projects.services.terms import Found, categories_of, take_extraction
@@ -77,7 +78,7 @@ def _read(work: Work) -> dict[int, DocumentAnalysis]:
                 fresh.append(document)
         analyses |= known
         read += len(fresh)
-        rows = list(_rows(work, fresh, known))
+        rows = list(_rows(fresh, known, work.session.check))
         with work.session.atomic():
             _remember(work, rows)
             work.progress(len(analyses), len(documents), term=chunk[-1].path[-200:])
@@ -109,12 +110,13 @@ def _known(documents: Sequence[SourceDocument]) -> Iterator[tuple[int, DocumentA
 
 
 def _rows(
-    work: Work, fresh: Sequence[SourceDocument], known: dict[int, DocumentAnalysis]
+    fresh: Sequence[SourceDocument], known: dict[int, DocumentAnalysis], check: Check
 ) -> Iterator[DocumentTerms]:
+    """Written before the transaction that stores them: of a book that takes a second."""
     for document in fresh:
-        work.session.check()
+        check()
         data = known[document.id].to_json()
-        work.session.check()
+        check()
         yield DocumentTerms(
             document_id=document.id,
             file_hash=document.file_hash,

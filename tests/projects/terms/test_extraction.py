@@ -17,6 +17,7 @@ from projects.services.terms import (
     term_lists,
     update_term,
 )
+from projects.services.terms.extraction import BATCH
 from projects.terms.keys import key_of
 from tests import factories
 from tests.projects.terms.scene import extract, found, term, told
@@ -36,6 +37,20 @@ class TestExtraction:
         after = term(project, "a1")
         assert (after.pk, after.created_at) == (before.pk, before.created_at)
         assert (after.text, after.frequency) == ("A1", 8)
+
+    def test_one_that_is_stopped_has_written_nothing(self, project):
+        extract(project, "a1")
+        checks = iter([None, None, TimeoutError])
+
+        def check():
+            if error := next(checks):
+                raise error
+
+        new = [found(f"b{number}") for number in range(3 * BATCH)]
+        with pytest.raises(TimeoutError):
+            take_extraction(project=project, found=new, check=check)
+        assert Term.objects.get().text == "a1"
+        assert take_extraction(project=project, found=new) == Taken(3 * BATCH, 0, 1)
 
     def test_the_same_again_is_not_told(self, project):
         extract(project, "a1")

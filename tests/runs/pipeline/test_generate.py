@@ -223,6 +223,7 @@ def test_the_built_in_engine_gets_its_inputs_and_no_prompt():
         (["boat"], "boat2", []),
         (["水位計", "計"], "この水位計は", ["水位計", "計"]),
         (["Cポート"], "各cポートの", ["Cポート"]),
+        (["é", "堰", "éclair"], "An éclair (é) by the 堰", ["é", "éclair", "堰"]),
         (["-x"], "take -x here", ["-x"]),
     ],
 )

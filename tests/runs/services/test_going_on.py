@@ -1,5 +1,6 @@
 """Going on after a stop, a kill or a failure, and when not to."""
 
+import gc
 import re
 from contextlib import suppress
 
@@ -7,6 +8,7 @@ import pytest
 from django.db import OperationalError, connection
 from django.utils import timezone
 
+from glossary_site.jobs.errors import Stop
 from glossary_site.jobs.models import JobRun
 from projects.access import OPERATOR
 from projects.models import Project
@@ -49,6 +51,34 @@ def batched(run: Run, model: Server) -> Run:
         perform_job(job)
         model.advance_batches()
     return Run.objects.get(pk=run.pk)
+
+
+class TestStopping:
+    def test_while_the_questions_are_written(self, harbour, monkeypatch):
+        """They are written before the first is answered: of ten thousand terms for a minute."""
+        run = start_run(harbour)
+        real_step, real = executing.STEPS["generate"], generate_step.pipeline.requests
+        written = []
+
+        def stopped(work):
+            def requests(*args, **options):
+                for request in real(*args, **options):
+                    written.append(request)
+                    work.session.stop(Stop.CANCELED)
+                    yield request
+
+            monkeypatch.setattr(generate_step.pipeline, "requests", requests)
+            real_step(work)
+
+        monkeypatch.setitem(executing.STEPS, "generate", stopped)
+        perform_job(jobs_of(run).get())
+        assert run.terms.count() > 2
+        assert len(written) == 1
+
+    def test_the_collector_is_left_as_it_was(self, harbour):
+        before = gc.get_threshold()
+        run_to_end(harbour)
+        assert gc.get_threshold() == before
 
 
 class TestGoingOn:

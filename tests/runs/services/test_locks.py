@@ -141,6 +141,7 @@ class TestLocks:
         held, waiting, release = threading.Event(), threading.Event(), threading.Event()
         fresh = [SourceDocument(d.pk, d.path, d.file_hash, "") for d in project.documents.all()]
         known = {pk: analyse("A berth is a place.") for pk in ids}
+        rows = list(extract_step._rows(fresh, known, bool))
 
         def hold():
             with transaction.atomic():
@@ -158,7 +159,7 @@ class TestLocks:
             time.sleep(0.3)
             threading.Timer(0.5, release.set).start()
             with transaction.atomic():
-                extract_step._remember(SimpleNamespace(project=project), fresh, known)
+                extract_step._remember(SimpleNamespace(project=project), rows)
 
         assert not deadlocks(together(hold, delete, remember))
 

@@ -57,6 +57,21 @@ class TestTerms:
         assert run.status == Status.COMPLETED, run.error_message
         assert run.refined.filter(key=key_of("quay place")).exists()
 
+    def test_a_group_goes_into_a_run_as_one_with_what_is_known_of_all(self, harbour):
+        run_to_end(harbour, "extract")
+        berth, master = (harbour.terms.get(text=text) for text in ("berth", "harbour master"))
+        make_group(project=harbour, primary=master, terms=[berth, master], actor=OPERATOR)
+        run = run_to_end(harbour, "generate")
+        taken = run.terms.get(key=master.key)
+        assert taken.synonyms == ["berth"]
+        assert taken.frequency == master.frequency + berth.frequency
+        assert taken.variants == [*master.variants, *berth.variants]
+        assert taken.occurrences == [*master.occurrences, *berth.occurrences]
+        assert not run.terms.filter(key=berth.key).exists()
+        other = harbour.terms.filter(status=TermStatus.CANDIDATE, group=None).first()
+        alone = run.terms.get(key=other.key)
+        assert (alone.variants, alone.occurrences) == (other.variants, other.occurrences)
+
     def test_required_and_nowhere(self, harbour):
         add_term(project=harbour, text="lighthouse", status=TermStatus.REQUIRED, actor=OPERATOR)
         run = run_to_end(harbour)
