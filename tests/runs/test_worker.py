@@ -22,7 +22,7 @@ for name in ("berth", "pilot boat", "pilot station", "mooring line"):
 START = """
 from tests.runs.working import start_run
 from projects.models import Project
-print(start_run(Project.objects.get(), "{scope}", fresh=True).pk)
+print(start_run(Project.objects.get(), "{scope}").pk)
 """
 LOOK = """
 from runs.models import Run
