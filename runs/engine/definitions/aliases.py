@@ -104,6 +104,13 @@ def _may_be_initials(name: str, of: str, alone: bool) -> bool:
     has no word of its own in Japanese."""
     if KATAKANA.fullmatch(of) and not begins_alike(of, name):
         return False
+    # Beside kanji the order may be another (サービス品質, QoS), but no sound and no letter is lost:
+    # `ジョブID（UUID）` and `LLMリクエスト（JSON）` say of what type they are.
+    if KATAKANA.match(of) and not any(begins_alike(of, letter) for letter in name):
+        return False
+    letters = iter(name.lower())
+    if not all(letter in letters for word in WORDS.findall(of) for letter in word.lower()):
+        return False
     words = sum(map(_weight, words_of(of)))
     return words > 1 and abs(words - len(name)) <= (1 if alone else 0)
 

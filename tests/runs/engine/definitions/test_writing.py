@@ -217,6 +217,10 @@ def test_templates_show_their_words() -> None:
         ("形式", "形式（csv）を選ぶ。", ()),
         ("Kubernetesリソース", "Kubernetesリソース（Pod、Service）を見る。", ()),
         ("入力欄", "入力欄（input、select）に書く。", ()),
+        # Types.
+        ("ジョブID", "ジョブID（UUID）を渡す。", ()),
+        ("LLMリクエスト", "LLMリクエスト（JSON）を渡す。", ()),
+        ("リアルタイムOS", "リアルタイムOS（RTOS）で動く。", ("RTOS",)),
     ],
 )
 def test_other_names_in_the_text(term: str, text: str, aliases: tuple[str, ...]) -> None:
