@@ -7,6 +7,7 @@ from django.db.models import Case, Model, Q, QuerySet, When
 
 from glossary_site.nearness import NEARNESS
 from projects.choices import IN_GLOSSARY, LEFT_OUT, TermStatus
+from projects.order import by_index
 from projects.terms.wanted import Wanted
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class EntryQuerySet(NamedQuerySet["GlossaryEntry"]):
         return rows.filter(category=category) if category else rows
 
     def in_order(self) -> "EntryQuerySet":
-        return self.order_by("reading", "key")
+        return self.order_by(by_index(), "pk")
 
     def listed(self) -> "EntryQuerySet":
         """For lists: everything but the evidence."""

@@ -12,6 +12,7 @@ from projects.exports import EntryData, glossary_csv, glossary_json, glossary_ma
 from projects.exports.csv import BETWEEN, MARK, defused
 from projects.exports.json import as_json
 from projects.models import Project
+from projects.order import by_index
 from runs.models import Run, RunTerm
 from runs.services.publishing import entries_of
 from runs.services.rows import documents_of
@@ -28,7 +29,7 @@ def export_entries(run: Run, format: str, *, title: str = "") -> Iterator[str]:
     order."""
     rows = entries_of(run).values(*COLUMNS)
     if format == "md":
-        in_order = rows.order_by("reading", "key").iterator(chunk_size=CHUNK)
+        in_order = rows.order_by(by_index(project="run__project"), "pk").iterator(chunk_size=CHUNK)
         data = (EntryData(**row) for row in in_order)
         return _markdown(run.project, data, title=title, letters=True)
     best_first = rows.order_by("order").iterator(chunk_size=CHUNK)

@@ -31,6 +31,7 @@ from projects.api.glossary_serializers import (
 )
 from projects.exports.published import FORMATS, export
 from projects.models import EntryRevision, GlossaryEntry
+from projects.order import by_index
 from projects.querysets import EntryQuerySet
 from projects.services.glossary import (
     add_entry,
@@ -82,7 +83,7 @@ class EntryList(ProjectView):
     filterset_class = EntryFilter
     default_ordering = "term"
     orderings = {
-        "term": "reading",
+        "term": by_index(),
         "score": "score",
         "occurrences": "frequency",
         "confidence": "confidence",
@@ -93,6 +94,10 @@ class EntryList(ProjectView):
         "glossary_list",
         tag=TAG,
         summary="The published glossary, in order",
+        description=(
+            "By `term` it is in the order of its index: in a Japanese project 五十音 before A–Z, "
+            "in an English one A–Z before 五十音, and `#` last."
+        ),
         responses={200: EntrySerializer(many=True)},
         errors=[400, 404],
     )

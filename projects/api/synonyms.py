@@ -18,6 +18,7 @@ from projects.api.term_serializers import (
     PrimarySerializer,
 )
 from projects.models import Project, SynonymGroup, Term
+from projects.order import by_index
 from projects.services.synonyms import (
     add_to_group,
     dissolve,
@@ -55,7 +56,7 @@ class GroupView(ProjectView):
 class GroupList(GroupView):
     queryset = SynonymGroup.objects.all()
     default_ordering = "primary"
-    orderings = {"primary": "primary__reading", "created": "created_at"}
+    orderings = {"primary": by_index(reading="primary__reading"), "created": "created_at"}
 
     @operation(
         "synonym_groups_list",

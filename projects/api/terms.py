@@ -26,6 +26,7 @@ from projects.api.term_serializers import (
 )
 from projects.choices import IN_GLOSSARY, LEFT_OUT, TermStatus
 from projects.models import Project, Term
+from projects.order import by_index
 from projects.querysets import TermQuerySet
 from projects.services.terms import (
     add_term,
@@ -114,7 +115,7 @@ class TermList(ProjectView):
         "score": "score",
         "frequency": "frequency",
         "documents": "document_count",
-        "text": "reading",
+        "text": by_index(),
         "changed": "updated_at",
     }
 

@@ -67,7 +67,7 @@ class GlossaryEntry(models.Model):
             ),
         ]
         indexes = [
-            # The glossary in order, whole or by letter.
+            # What is read so.
             models.Index("project", "reading", "key", name="entry_in_order"),
         ]
 

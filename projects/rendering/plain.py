@@ -24,16 +24,17 @@ _EMPHASIS = re.compile(
     r"|(?<![A-Za-z0-9_\\])_(?=[^\s_])([^_\n]*[^\s_])_(?![A-Za-z0-9_])"
 )
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
-_CELLS = re.compile(r"^\s*\|\s*|\s*\|\s*$")
 _LINK = re.compile(
     r"\[((?:[^\[\]]|\[[^\[\]]*\])*)\]"
     r"(?:\((?:[^()\s]|\([^()\s]*\))*(?:\s+\"[^\"]*\")?\)|\[[^\]]*\])"
 )
 # What is said instead of a picture is all that a line can show of it.
-_PICTURE = re.compile(r"!(?=\[[^\]\n]*\][(\[])")
+_PICTURE = re.compile(r"!(?=\[[^\[\]\n]*\][(\[])")
 _BARE_LINK = re.compile(r"<((?:https?|mailto):[^<>\s]+)>")
 _BREAK = re.compile(r"<br\s*/?>", re.I)
-_TAG = re.compile(r"<!--.*?-->|</?[A-Za-z][^<>]*>", re.DOTALL)
+_TAG = re.compile(r"</?[A-Za-z][^<>]*>")
+_TAG_OR_COMMENT = re.compile(rf"<!--.*?-->|{_TAG.pattern}", re.DOTALL)
+_COMMENT_ENDS = "-->"
 _SPACE = re.compile(r"\s+")
 
 
@@ -41,8 +42,15 @@ def plain(line: str) -> str:
     """A line without the signs that only mean something to Markdown."""
     if line.startswith("#"):
         line, _anchor = split_anchor(line)
-    words = outside_code(_FRONT.sub("", _CELLS.sub("", line)), _without_signs)
+    words = outside_code(_FRONT.sub("", _without_borders(line)), _without_signs)
     return _SPACE.sub(" ", words).strip()
+
+
+def _without_borders(line: str) -> str:
+    """Of a row of a table, the words between its first stroke and its last."""
+    line = line.lstrip().removeprefix("|")
+    row = line.rstrip()
+    return row.removesuffix("|").rstrip() if row.endswith("|") else line
 
 
 def plain_quote(quote: str) -> str:
@@ -80,7 +88,10 @@ def outside_code(text: str, change: Callable[[str], str]) -> str:
 
 def without_links(text: str) -> str:
     """The words of links, and what stands between tags."""
-    return _TAG.sub("", _BREAK.sub("\n", _BARE_LINK.sub(r"\1", _LINK.sub(r"\1", text))))
+    text = _BREAK.sub("\n", _BARE_LINK.sub(r"\1", _LINK.sub(r"\1", text)))
+    # Beyond, no comment ends: that would be looked for from the beginning of each.
+    last = text.rfind(_COMMENT_ENDS) + len(_COMMENT_ENDS) if _COMMENT_ENDS in text else 0
+    return _TAG_OR_COMMENT.sub("", text[:last]) + _TAG.sub("", text[last:])
 
 
 def without_escapes(text: str) -> str:

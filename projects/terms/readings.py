@@ -3,9 +3,13 @@
 import re
 import threading
 import unicodedata
+from collections.abc import Sequence
+from functools import cache
+from itertools import chain
 
 from sudachipy import SplitMode, Tokenizer
 
+from projects.choices import Language
 from projects.terms.sudachi import dictionary
 
 # The rows of the Japanese index, each with the kana that stand in it (without voicing marks).
@@ -21,10 +25,14 @@ ROWS = {
     "ら": "らりるれろ",
     "わ": "わゐゑをん",
 }
-LETTERS = (*"ABCDEFGHIJKLMNOPQRSTUVWXYZ", *ROWS, "#")
+LATIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+# Under which everything else stands.
+REST = "#"
+LETTERS = (*LATIN, *ROWS, REST)
 
 _ROW_OF = {kana: row for row, members in ROWS.items() for kana in members}
 _SMALL = str.maketrans("ぁぃぅぇぉっゃゅょゎゕゖ", "あいうえおつやゆよわかけ")
+_KANA = [chr(point) for point in range(0x3041, 0x3100)]
 _KATAKANA = re.compile("[\u30a1-\u30f6\u30fd\u30fe]")
 _JAPANESE = re.compile(
     "[\u3005-\u3007\u3041-\u30ff\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
@@ -38,8 +46,8 @@ _of_thread = threading.local()
 
 
 def reading_of(text: str) -> str:
-    """In hiragana; what is not Japanese in small letters. It begins as `index_letter` reads it, so
-    that a list in its order has each letter once."""
+    """In hiragana; what is not Japanese in small letters. Its first sign says under which letter it
+    stands."""
     text = _SPACES.sub(" ", unicodedata.normalize("NFKC", text)).strip()[:LONGEST]
     if not _JAPANESE.search(text):
         return _beginning(text.casefold())[:LONGEST]
@@ -65,7 +73,26 @@ def index_letter(reading: str) -> str:
     if "a" <= first.lower() <= "z":
         return first.upper()
     kana = as_hiragana(first).translate(_SMALL)
-    return _ROW_OF.get(kana, "#")
+    return _ROW_OF.get(kana, REST)
+
+
+def scripts_of(language: str) -> tuple[Sequence[str], Sequence[str]]:
+    """A–Z and 五十音, that of the language first. `REST` comes after both."""
+    return (tuple(ROWS), LATIN) if language == Language.JAPANESE else (LATIN, tuple(ROWS))
+
+
+@cache
+def signs_in_order(language: str) -> str:
+    """What readings under a letter begin with, as an index in this language has them: ゔ beside う,
+    though its code point is beyond わ."""
+    places = {letter: at for at, letter in enumerate(chain(*scripts_of(language)))}
+    signs = [sign for sign in (*LATIN.lower(), *_KANA) if index_letter(sign) in places]
+    return "".join(sorted(signs, key=lambda sign: (places[index_letter(sign)], _plain(sign), sign)))
+
+
+def _plain(kana: str) -> str:
+    """With its voicing mark as a sign of its own."""
+    return as_hiragana(unicodedata.normalize("NFKD", kana)).translate(_SMALL)
 
 
 def as_hiragana(text: str) -> str:

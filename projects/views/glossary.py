@@ -19,17 +19,17 @@ from glossary_site.errors import Refusal
 from glossary_site.pages import Column, Listing, query_of, render_page
 from projects.access import Action, project_for
 from projects.categories import categories_of
-from projects.choices import Language
 from projects.exports.published import FORMATS
 from projects.exports.published import export as export_glossary
 from projects.forms_glossary import EntryForm
 from projects.models import GlossaryEntry, Project
+from projects.order import by_index
 from projects.querysets import EntryQuerySet
 from projects.services.glossary import add_entry
-from projects.terms.readings import LETTERS, ROWS
+from projects.terms.readings import LETTERS, REST, scripts_of
 from projects.views.pages import project_context
 
-COLUMNS = [Column("term", gettext_lazy("Term"), order_by="reading")]
+COLUMNS = [Column("term", gettext_lazy("Term"), order_by=by_index())]
 # More than a screen, and still quick to send and to lay out.
 PAGE_SIZE = 60
 # What `?only=` says.
@@ -134,13 +134,14 @@ def _groups(
 def _alphabets(
     request: HttpRequest, project: Project, counts: dict[str, int], current: str
 ) -> list[list[Letter]]:
-    """A–Z and 五十音, that of the project's language first; a script nobody uses is left out."""
-    latin = [letter for letter in LETTERS if letter.isascii() and letter != "#"]
-    japanese = list(ROWS)
-    scripts = [japanese, latin] if project.language == Language.JAPANESE else [latin, japanese]
-    scripts = [script for script in scripts if any(letter in counts for letter in script)]
-    if "#" in counts:
-        scripts = [*scripts[:-1], [*scripts[-1], "#"]] if scripts else [["#"]]
+    """In the order of the list; a script nobody uses is left out."""
+    scripts = [
+        list(script)
+        for script in scripts_of(project.language)
+        if any(letter in counts for letter in script)
+    ]
+    if REST in counts:
+        scripts = [*scripts[:-1], [*scripts[-1], REST]] if scripts else [[REST]]
     return [[_letter(request, text, counts, current) for text in script] for script in scripts]
 
 

@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from django.contrib import messages
-from django.db.models import Max
+from django.db.models import Max, Subquery
 from django.http import HttpRequest, HttpResponse
 from django.shortcuts import get_object_or_404, redirect, render
 from django.urls import reverse
@@ -21,6 +21,7 @@ from projects.categories import categories_of
 from projects.forms_glossary import EntryForm, initial_of
 from projects.languages import language_of
 from projects.models import Document, EntryRevision, GlossaryEntry, Project, Term
+from projects.order import by_index
 from projects.rendering.plain import plain_quote
 from projects.services.glossary import delete_entry, edit_entry, undo, undo_batch, unlock
 from projects.terms.keys import key_of
@@ -126,13 +127,14 @@ def _piece(piece: dict[str, Any], document: Document | None) -> Evidence:
 
 def _neighbour(entry: GlossaryEntry, *, after: bool) -> GlossaryEntry | None:
     """In the order of the glossary."""
-    rows = GlossaryEntry.objects.filter(project=entry.project).only("project", "term", "language")
-    here = (entry.reading, entry.pk)
+    placed = GlossaryEntry.objects.annotate(place=by_index()).filter(project=entry.project)
+    rows = placed.only("project", "term", "language")
+    here = Subquery(placed.filter(pk=entry.pk).values("place"))
     if after:
-        there = rows.filter(reading__gte=here[0]).exclude(reading=here[0], pk__lte=here[1])
-        return there.order_by("reading", "pk").first()
-    there = rows.filter(reading__lte=here[0]).exclude(reading=here[0], pk__gte=here[1])
-    return there.order_by("-reading", "-pk").first()
+        there = rows.filter(place__gte=here).exclude(place=here, pk__lte=entry.pk)
+        return there.order_by("place", "pk").first()
+    there = rows.filter(place__lte=here).exclude(place=here, pk__gte=entry.pk)
+    return there.order_by("-place", "-pk").first()
 
 
 # ---- Editing ------------------------------------------------------------------------------------

@@ -20,13 +20,14 @@ from projects.categories import categories_of
 from projects.choices import IN_GLOSSARY, LEFT_OUT, Category, TermStatus
 from projects.forms_terms import NewTermForm
 from projects.models import Project, Term
+from projects.order import by_index
 from projects.querysets import TermQuerySet
 from projects.services.terms import add_term
 from projects.views.pages import project_context
 from projects.views.term_undo import change_category, change_status, make_synonyms, take_back
 
 COLUMNS = [
-    Column("term", gettext_lazy("Term"), order_by="reading"),
+    Column("term", gettext_lazy("Term"), order_by=by_index()),
     Column("frequency", gettext_lazy("Frequency"), order_by="frequency", kind="number"),
     Column("spread", gettext_lazy("Documents"), order_by="document_count", kind="number"),
     Column("score", gettext_lazy("Score"), order_by="score", kind="number"),

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from django.db.models import Model, OuterRef, QuerySet, Subquery
+from django.db.models import Expression, Model, OuterRef, QuerySet, Subquery
 from django.http import Http404
 from django.utils.translation import gettext as _
 from rest_framework.request import Request
@@ -11,6 +11,7 @@ from rest_framework.serializers import BaseSerializer
 
 from glossary_site.api.schema import operation
 from projects.models import Project
+from projects.order import by_index
 from runs.api.base import TAG, RunView
 from runs.api.filters import (
     FailureFilter,
@@ -29,9 +30,10 @@ from runs.api.serializers import (
 from runs.choices import Step
 from runs.models import ProvisionalEntry, RefinedEntry, Run, RunFailure, RunIssue, RunTerm
 
-ENTRY_ORDERINGS = {
+BY_TERM = by_index(project="run__project")
+ENTRY_ORDERINGS: dict[str, str | Expression] = {
     "rank": "order",
-    "term": "reading",
+    "term": BY_TERM,
     "confidence": "confidence",
     "frequency": "frequency",
 }
@@ -76,7 +78,12 @@ class TermRows(ResultView):
     queryset = RunTerm.objects.defer("occurrences")
     row_serializer = RunTermSerializer
     filterset_class = TermFilter
-    orderings = {"rank": "order", "term": "reading", "score": "score", "frequency": "frequency"}
+    orderings = {
+        "rank": "order",
+        "term": BY_TERM,
+        "score": "score",
+        "frequency": "frequency",
+    }
 
 
 class ProvisionalRows(ResultView):

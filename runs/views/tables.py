@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy as _
 from django.utils.translation import pgettext_lazy
 
 from glossary_site.pages import Column, Listing, query_of
+from projects.order import by_index
 from runs.models import Run
 
 
@@ -39,8 +40,9 @@ class Table:
         return Listing(request, rows, self.columns, default=self.default)
 
 
+BY_TERM = by_index(project="run__project")
 ENTRY_COLUMNS = [
-    Column("term", _("Term"), order_by="reading"),
+    Column("term", _("Term"), order_by=BY_TERM),
     Column("definition", pgettext_lazy("glossary", "Definition")),
     Column("category", _("Category"), order_by="category"),
     Column("confidence", _("Confidence"), order_by="confidence", kind="number"),
@@ -53,7 +55,7 @@ TERMS = Table(
     searched=("text", "reading", "category"),
     placeholder=_("Filter terms"),
     columns=[
-        Column("term", _("Term"), order_by="reading"),
+        Column("term", _("Term"), order_by=BY_TERM),
         Column("category", _("Category"), order_by="category"),
         Column("score", _("Score"), order_by="score", kind="number"),
         Column("frequency", _("Frequency"), order_by="frequency", kind="number"),

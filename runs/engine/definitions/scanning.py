@@ -1,8 +1,10 @@
 """Finding many spellings in a text at once."""
 
 import re
-from collections.abc import Iterable, Iterator
-from typing import Any, NamedTuple
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby, takewhile
+from operator import itemgetter
+from typing import NamedTuple
 
 from glossary_site.checking import Check
 from indexing.lexical.analysis import JAPANESE
@@ -14,6 +16,9 @@ SPELLINGS_AT_A_TIME = 4000
 # may end that begins there, however many spaces are between its words.
 CHARACTERS_AT_A_TIME = 50_000
 REACH = 2_000
+# Places at which spellings part, one after the other, that an expression is made of: it is compiled
+# by functions that call themselves.
+DEEPEST = 50
 JAPANESE_FIRST = re.compile(f"[{JAPANESE}]")
 
 
@@ -106,32 +111,28 @@ def _expressions(spellings: list[str]) -> Iterator[tuple[re.Pattern[str], bool]]
         chosen = [each for each in spellings if bool(JAPANESE_FIRST.match(each)) == is_japanese]
         before = "" if is_japanese else "(?<![a-z0-9])"
         for first in range(0, len(chosen), SPELLINGS_AT_A_TIME):
-            tree = _tree(chosen[first : first + SPELLINGS_AT_A_TIME])
+            longest = _longest_of(chosen[first : first + SPELLINGS_AT_A_TIME])
             # Looks ahead and takes nothing, so that a term inside another is found as well.
-            yield re.compile(f"{before}(?=({_branch(tree)}))"), is_japanese
+            yield re.compile(f"{before}(?=({longest}))"), is_japanese
 
 
-Tree = dict[str, Any]
+def _longest_of(endings: Sequence[str], *, depth: int = 0) -> str:
+    """An expression that takes the longest of these, which are sorted, looking at each letter
+    once."""
+    pairs = zip(endings[0], endings[-1], strict=False)
+    shared = "".join(first for first, last in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    longer = [ending[len(shared) :] for ending in endings if len(ending) > len(shared)]
+    if not longer:
+        return _written(shared)
+    if depth < DEEPEST:
+        ways = [
+            _longest_of(list(same), depth=depth + 1) for _, same in groupby(longer, itemgetter(0))
+        ]
+    else:
+        ways = list(map(_written, sorted(longer, key=len, reverse=True)))
+    may_end = "?" if len(longer) < len(endings) else ""
+    return f"{_written(shared)}(?:{'|'.join(ways)}){may_end}"
 
 
-def _tree(spellings: list[str]) -> Tree:
-    tree: Tree = {}
-    for spelling in spellings:
-        node = tree
-        for character in spelling:
-            node = node.setdefault(character, {})
-        node[""] = {}
-    return tree
-
-
-def _branch(tree: Tree) -> str:
-    """The tree as an expression that takes the longest spelling, looking at each letter once."""
-    ways = [
-        (" +" if letter == " " else re.escape(letter)) + _branch(rest)
-        for letter, rest in tree.items()
-        if letter
-    ]
-    if not ways:
-        return ""
-    whole = ways[0] if len(ways) == 1 and "" not in tree else f"(?:{'|'.join(ways)})"
-    return f"{whole}?" if "" in tree else whole
+def _written(letters: str) -> str:
+    return "".join(" +" if letter == " " else re.escape(letter) for letter in letters)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any
 
-from glossary_site.checking import Check
+from glossary_site.checking import Check, checked
 from runs.engine.terms.abbreviations import Pair, pairs_in
 from runs.engine.terms.contexts import CALLED, context_marks
 from runs.engine.terms.english import english_phrases
@@ -23,6 +23,9 @@ from runs.engine.terms.scripts import has_japanese, is_japanese_text
 
 # Whoever keeps analyses throws away those of another version.
 ANALYSIS_VERSION = 5
+
+# Of one block, between two checks: it can be a whole book without a blank line.
+PHRASES_AT_A_TIME = 100
 
 # What a text says of a part of a phrase besides its words: the marks, and the kinds of block that
 # it is all of. One letter each, as stored.
@@ -106,10 +109,11 @@ def analyse(text: str, *, check: Check = bool) -> DocumentAnalysis:
     pairs: dict[Pair, None] = {}
     for block in blocks_of(text):
         check()
-        found = list(_phrases_of(block))
-        for phrase in found:
+        found = list(_phrases_of(block, check))
+        for phrase in checked(found, check, every=PHRASES_AT_A_TIME):
             _see(phrases[phrase.language, phrase.words], phrase, block)
-        for language, word, place in _marked_otherwise(block, found):
+        marked = _marked_otherwise(block, found)
+        for language, word, place in checked(marked, check, every=PHRASES_AT_A_TIME):
             seen = phrases[language, (word,)]
             seen.lines.append(block.line_at(place))
             for mark in _exact_marks(block, place, place + len(word.surface)):
@@ -118,14 +122,14 @@ def analyse(text: str, *, check: Check = bool) -> DocumentAnalysis:
     return DocumentAnalysis(dict(phrases), tuple(pairs), len(text))
 
 
-def _phrases_of(block: Block) -> Iterator[Phrase]:
+def _phrases_of(block: Block, check: Check) -> Iterator[Phrase]:
     if not has_japanese(block.text):
-        yield from english_phrases(block)
+        yield from english_phrases(block, check=check)
     elif is_japanese_text(block.text):
-        yield from japanese_phrases(block)
+        yield from japanese_phrases(block, check=check)
     else:
-        yield from english_phrases(block)
-        for phrase in japanese_phrases(block):
+        yield from english_phrases(block, check=check)
+        for phrase in japanese_phrases(block, check=check):
             if all(has_japanese(word.surface) for word in phrase.words):
                 yield phrase
 

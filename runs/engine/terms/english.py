@@ -5,9 +5,10 @@ from bisect import bisect_right
 from collections.abc import Iterator
 from operator import attrgetter
 
+from glossary_site.checking import Check, checked
 from runs.engine.terms.markup import BARRIER, Block, Mark
 from runs.engine.terms.phrases import LONGEST_PHRASE, Phrase, Sort, Word
-from runs.engine.terms.tagging import tags_of
+from runs.engine.terms.tagging import WORDS_AT_A_TIME, tags_of
 from runs.engine.terms.vocabulary import EMPTY_ADJECTIVES, EMPTY_NOUNS, NEVER, UNITS
 
 # A word with joints inside; TCP/IP but not and/or; C++ and C#; the clitics that the tagger knows as
@@ -41,18 +42,19 @@ _HEAD_LETTERS = 2
 _START = attrgetter("start")
 
 
-def english_phrases(block: Block) -> Iterator[Phrase]:
+def english_phrases(block: Block, *, check: Check = bool) -> Iterator[Phrase]:
     found = [(match[0], match.start()) for match in _TOKENS.finditer(block.text)]
     if not found:
         return
     words = [word for word, _place in found]
-    tags = tags_of([word if word != BARRIER else "," for word in words])
+    tags = tags_of([word if word != BARRIER else "," for word in words], check=check)
     code = [span for span in block.spans if span.mark is Mark.CODE]
     run: list[tuple[Word, int]] = []
     begins = True
     run_begins = False
     end = 0
-    for index, ((word, place), tag) in enumerate(zip(found, tags, strict=True)):
+    tagged = checked(zip(found, tags, strict=True), check, every=WORDS_AT_A_TIME)
+    for index, ((word, place), tag) in enumerate(tagged):
         before = bisect_right(code, place, key=_START)
         is_code = before > 0 and place < code[before - 1].end
         sort = _sort(word, tag, tags[index - 1] if index else "", is_code=is_code)

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from sudachipy import SplitMode, Tokenizer
 
+from glossary_site.checking import Check, checked
 from projects.terms.sudachi import dictionary
 from runs.engine.terms.markup import Block
 from runs.engine.terms.phrases import LONGEST_PHRASE, Phrase, Sort, Word
@@ -22,6 +23,7 @@ from runs.engine.terms.vocabulary import (
 
 # Sudachi refuses more than 49,149 bytes at once; a character has up to four.
 _MOST_CHARACTERS = 12_000
+UNITS_AT_A_TIME = 1000
 _SENTENCES = re.compile(r"[^。！？!?]*[。！？!?]*")
 # Kept whole, whatever Sudachi makes of it: Node.js, e-mail, TCP/IP, C++.
 _ASCII_RUN = re.compile(
@@ -48,11 +50,12 @@ class _Unit(NamedTuple):
     is_ascii: bool = False
 
 
-def japanese_phrases(block: Block) -> Iterator[Phrase]:
+def japanese_phrases(block: Block, *, check: Check = bool) -> Iterator[Phrase]:
     run: list[tuple[Word, int]] = []
     end = 0
     before: _Unit | None = None
-    for unit in _units(_same_length_normal(block.text)):
+    units = _units(_same_length_normal(block.text))
+    for unit in checked(units, check, every=UNITS_AT_A_TIME):
         joint = ""
         if before is not None:
             joint = block.text[end : unit.place]

@@ -8,7 +8,7 @@ so that a text costs a few additions of small arrays a word.
 import importlib.util
 import pickle
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -16,13 +16,17 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from glossary_site.checking import Check
+
 _PACKAGE = "textblob_aptagger"
 _FILE = "trontagger-0.1.0.pickle"
 
 Row = npt.NDArray[np.float32]
 
 # Where a word stands, seen from the word that is decided about: the places in a `_rows` block.
-_ITSELF, _BEFORE, _BEFORE_THAT, _AFTER, _AFTER_THAT = range(5)
+_ITSELF, *_NEIGHBOURS = range(5)
+_BEFORE, _BEFORE_THAT, _AFTER, _AFTER_THAT = _NEIGHBOURS
+WORDS_AT_A_TIME = 1000
 # What stands before the first word and after the last.
 _STARTS, _ENDS = ("-START-", "-START2-"), ("-END-", "-END2-")
 _YEAR_DIGITS = 4
@@ -67,30 +71,38 @@ class _Weights:
         return row
 
 
-def tags_of(words: Sequence[str]) -> list[str]:
+def tags_of(words: Sequence[str], *, check: Check = bool) -> list[str]:
     """A Penn Treebank tag for each word of a text or a sentence."""
     weights = _loaded()
-    blocks = [_rows(_STARTS[0]), _rows(_STARTS[1]), *map(_rows, words)]
-    blocks += [_rows(_ENDS[0]), _rows(_ENDS[1])]
-    table = np.stack(blocks)
-    count = len(words)
-    shares = (
-        table[2 : 2 + count, _ITSELF]
-        + table[1 : 1 + count, _BEFORE]
-        + table[:count, _BEFORE_THAT]
-        + table[3 : 3 + count, _AFTER]
-        + table[4 : 4 + count, _AFTER_THAT]
-    )
     last, last_but_one = "-START-", "-START2-"
     tags: list[str] = []
-    for place, word in enumerate(words):
+    for word, share in _shares(words, check):
         tag = weights.known.get(word)
         if not tag:
-            row = shares[place] + _tag_row(last, last_but_one) + _pair_row(last, _shape(word))
+            row = share + _tag_row(last, last_but_one) + _pair_row(last, _shape(word))
             tag = weights.tags[int(row.argmax())]
         tags.append(tag)
         last, last_but_one = tag, last
     return tags
+
+
+def _shares(words: Sequence[str], check: Check) -> Iterator[tuple[str, Row]]:
+    """Each word with what it and its four neighbours add to the decision. A kilobyte a word: so for
+    a few at a time, however long the text is."""
+    around = [*_STARTS, *words, *_ENDS]
+    for first in range(0, len(words), WORDS_AT_A_TIME):
+        check()
+        portion = words[first : first + WORDS_AT_A_TIME]
+        count = len(portion)
+        table = np.stack([_rows(word) for word in around[first : first + count + len(_NEIGHBOURS)]])
+        shares = (
+            table[2 : 2 + count, _ITSELF]
+            + table[1 : 1 + count, _BEFORE]
+            + table[:count, _BEFORE_THAT]
+            + table[3 : 3 + count, _AFTER]
+            + table[4 : 4 + count, _AFTER_THAT]
+        )
+        yield from zip(portion, shares, strict=True)
 
 
 def _loaded() -> _Weights:

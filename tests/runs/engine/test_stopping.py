@@ -83,6 +83,17 @@ def test_one_long_document_is_looked_through_in_pieces() -> None:
     assert whole.times > len(TEXT) * 8 / scanning.CHARACTERS_AT_A_TIME
 
 
+@pytest.mark.parametrize("piece", ["The amber valve opens. ", "主弁とは部品である。", "`fork` "])
+def test_one_long_paragraph_is_read_in_pieces(piece: str) -> None:
+    whole, twice = Asked(), Asked()
+    analyse(piece * 2000, check=whole)
+    analyse(piece * 4000, check=twice)
+    assert twice.times >= 2 * whole.times - 10 > 20
+    check = Asked(whole.times - 1)
+    with pytest.raises(TimeoutError):
+        analyse(piece * 2000, check=check)
+
+
 def test_every_term_that_gets_a_request_asks() -> None:
     """Also where requests are written late: short ones wait for others to share one with."""
     finder = ContextFinder(documents(TEXT), check=(check := Asked()))
