@@ -87,7 +87,7 @@ def test_no_answer_for_days(provider):
 @pytest.mark.parametrize(
     ("fault", "said"),
     [
-        ("no_choices", "サーバーの応答がチャット補完の形式ではありません："),
+        ("no_choices", "サーバーの応答がチャット補完の形式ではありません。"),
         ("malformed", "サーバーの応答がJSONではありません。"),
         ("bad_request", "サーバーがリクエストを拒否しました（"),
     ],

@@ -280,4 +280,4 @@ def test_a_run_that_made_much_is_shown_at_once(client, project):
         add_failure(run, name)
     page = client.get(reverse("admin:runs_run_change", args=[run.pk])).content.decode()
     assert page.count(f"?run__id__exact={run.pk}") == 6
-    assert page.count(": 25</a>") == 5
+    assert page.count(": 60</a>") == 5
