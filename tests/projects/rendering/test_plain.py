@@ -1,7 +1,5 @@
 """Lines and quotes as a reader of their document sees them."""
 
-import time
-
 import pytest
 
 from projects.rendering.plain import plain, plain_quote
@@ -49,7 +47,6 @@ def test_a_quote(quote: str, words: str) -> None:
     assert plain_quote(quote) == words
 
 
-def test_a_run_of_signs_takes_no_time():
-    began = time.process_time()
-    assert plain("node " + "`" * 10_000) == "node"
-    assert time.process_time() - began < 1
+def test_a_run_of_signs_comes_to_its_end():
+    """If each sign were looked at from each, nobody would wait for it."""
+    assert plain("node " + "`" * 200_000) == "node"
