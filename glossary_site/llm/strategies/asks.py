@@ -149,7 +149,7 @@ def read_answer(body: Any, ask: Ask) -> Answer:
             output_tokens=counted(usage.get("completion_tokens"), estimate_text(str(content))),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-        raise Malformed(_("The server’s answer is not a chat completion.")) from error
+        raise Malformed(_("The server's answer is not a chat completion.")) from error
 
 
 def answer_from(text: str, *, input_tokens: int, output_tokens: int) -> Answer:
