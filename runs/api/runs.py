@@ -141,7 +141,10 @@ class RunResume(RunView):
         "runs_resume",
         tag=TAG,
         summary="Do the rest of a run that was stopped or failed (editors)",
-        description="The answer is the run that does. What was answered is not asked again.",
+        description=(
+            "The answer is the run that does. What was answered is not asked again, unless the "
+            "answer was no use."
+        ),
         request=None,
         responses={201: RunDetailSerializer},
         errors=[403, 404, 409],

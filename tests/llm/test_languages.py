@@ -48,7 +48,7 @@ def test_a_batch_that_expires_again_and_again(provider, settings):
     provider.plan_batch("expired")
     process = work(batched(questions(1)))
     provider.finish_batches()
-    assert answers(work(process))[0].error == "1回バッチで送りましたが、回答がありませんでした。"
+    assert answers(work(process))[0].error == "バッチで1回送りましたが、回答がありませんでした。"
 
 
 def test_a_batch_that_is_gone(provider):

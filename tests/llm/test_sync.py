@@ -5,7 +5,6 @@ import time
 from decimal import Decimal
 
 import pytest
-from django.utils.translation import override
 
 from glossary_site.jobs.errors import Stop, Stopped
 from glossary_site.llm.choices import JobStatus, LedgerStatus, ProcessStatus
@@ -56,14 +55,6 @@ def test_what_may_pass_is_tried_again(provider, fault, conditions):
     process = work_to_end(enqueued(questions(6)))
     assert (process.completed, process.failed) == (6, 0)
     assert [result.key for result in answers(process)] == [f"question {n}" for n in range(6)]
-
-
-def test_what_is_no_answer_is_said_in_the_language_of_who_asks(provider):
-    """And not in that of the library that could not read it."""
-    provider.faults.add("no_choices")
-    with override("ja"):
-        process = work_to_end(enqueued(questions(1)))
-    assert process.error.endswith("：サーバーの応答がチャット補完の形式ではありません。")
 
 
 def test_a_server_that_hangs_is_given_up_on_and_asked_again(provider, settings):

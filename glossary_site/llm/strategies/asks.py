@@ -11,7 +11,6 @@ from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy
 
 from glossary_site.jobs.payloads import storable
 from glossary_site.llm.models import LLMJob
@@ -21,8 +20,6 @@ from glossary_site.llm.structured import Unfit, limit_of, read, repair_messages
 from glossary_site.llm.tokens import counted, estimate_text
 
 LENGTH = "length"
-# Said in the language of whoever reads it, which the thread that asks does not have.
-NO_COMPLETION = gettext_lazy("The server’s answer is not a chat completion.")
 
 
 class Malformed(Exception):
@@ -152,7 +149,7 @@ def read_answer(body: Any, ask: Ask) -> Answer:
             output_tokens=counted(usage.get("completion_tokens"), estimate_text(str(content))),
         )
     except (AttributeError, KeyError, IndexError, TypeError, ValueError) as error:
-        raise Malformed(NO_COMPLETION) from error
+        raise Malformed(_("The server's answer is not a chat completion.")) from error
 
 
 def answer_from(text: str, *, input_tokens: int, output_tokens: int) -> Answer:

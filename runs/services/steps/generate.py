@@ -8,6 +8,7 @@ from django.utils.translation import ngettext
 from glossary_site.errors import Refusal
 from glossary_site.inserting import NOTHING, insert
 from glossary_site.llm.requests import Result
+from projects.services.locking import lock_project
 from runs.models import ProvisionalEntry
 from runs.pipeline import generate as pipeline
 from runs.pipeline.data import Entry, Failure, Term
@@ -20,6 +21,8 @@ from runs.services.work import Work
 def generate(work: Work) -> None:
     if not work.run.terms.exists():
         with work.session.atomic():
+            # The list is read more than once, and is to be the same each time.
+            lock_project(work.project)
             snapshot_terms(work.run, limit=work.options.limit)
     terms = _wanted(work)
     if not terms and not work.run.provisional.exists():

