@@ -174,6 +174,9 @@ class PublicationSerializer(serializers.Serializer[Any]):
     locked = serializers.IntegerField(
         help_text="Entries where something that people had edited was kept."
     )
+    excluded = serializers.IntegerField(
+        help_text="Entries left out, because people have excluded their terms."
+    )
 
 
 class CompareQuerySerializer(serializers.Serializer[Any]):

@@ -43,6 +43,15 @@ class Parked(Exception):
     """The run goes on by itself when its answers are there. Its worker is free."""
 
 
+class NoAnswers(Refusal):
+    """Nothing came of all the questions. Raised while a step is finishing, it leaves that open; but
+    what was taken in lasts, so that whoever goes on does not get the same answers again."""
+
+    def __init__(self, reason: str) -> None:
+        words = _("The language model answered nothing: %(reason)s")
+        super().__init__("no_answers", words % {"reason": reason})
+
+
 def answered(
     work: Work,
     requests: Callable[[], Iterable[Request]],
@@ -267,6 +276,7 @@ def finishing(work: Work, *, of_project: bool = False) -> Iterator[list[Result]]
     the end of the step happen together or not at all. Gives the answers not stored yet. Rows are
     locked in this order: the project (where it is written too), the process, the run."""
     step = work.step
+    fruitless: NoAnswers | None = None
     with work.session.atomic():
         if of_project:
             lock_project(work.project)
@@ -281,16 +291,27 @@ def finishing(work: Work, *, of_project: bool = False) -> Iterator[list[Result]]
                 _lock(work.run)
                 process = processes.find(step.process_id)
                 _check_worth(process)
-                yield list(results)
-                count(work.run, process, requests=process.total)
-        now = timezone.now()
-        RunStep.objects.filter(pk=step.pk).update(
-            finished_at=now,
-            done=F("total"),
-            failed=work.run.failures.filter(step=step.step).count(),
-            started_at=step.started_at or now,
-        )
-        step.finished_at = now
+                try:
+                    yield list(results)
+                except NoAnswers as error:
+                    fruitless = error
+                else:
+                    count(work.run, process, requests=process.total)
+        if fruitless is None:
+            _finish(work)
+    if fruitless is not None:
+        raise fruitless
+
+
+def _finish(work: Work) -> None:
+    step, now = work.step, timezone.now()
+    RunStep.objects.filter(pk=step.pk).update(
+        finished_at=now,
+        done=F("total"),
+        failed=work.run.failures.filter(step=step.step).count(),
+        started_at=step.started_at or now,
+    )
+    step.finished_at = now
 
 
 def _lock(run: Run) -> None:
@@ -303,13 +324,7 @@ def _check_worth(process: LLMProcess) -> None:
     if process.status == ProcessStatus.CANCELLED:
         raise Refusal("process_cancelled", process.error or _("The questions were withdrawn."))
     if process.status == ProcessStatus.FAILED and process.completed == 0:
-        raise no_answers(process.error)
-
-
-def no_answers(reason: str) -> Refusal:
-    return Refusal(
-        "no_answers", _("The language model answered nothing: %(reason)s") % {"reason": reason}
-    )
+        raise NoAnswers(process.error)
 
 
 def count(run: Run, process: LLMProcess, *, requests: int) -> None:

@@ -12,6 +12,7 @@ from django.db.models.functions import Cast
 from projects.categories import category_keys
 from projects.models import EntryRevision
 from projects.services.glossary.publishing import Effect, effect_of
+from projects.services.terms.lists import excluded_keys
 from runs.models import Run
 from runs.services.publishing import data_of, entries_of
 
@@ -111,11 +112,13 @@ def _plain(side: Side, name: str) -> Any:
 
 
 def preview(run: Run) -> Effect:
-    """What would become of the project's glossary. Remembered until somebody changes that: the run
-    itself says the same for ever, and comparing thousands of entries takes its time."""
+    """What would become of the project's glossary. Remembered until somebody changes that, or
+    excludes a term: the run itself says the same for ever, and comparing thousands of entries takes
+    its time."""
     newest = EntryRevision.objects.filter(project=run.project_id).aggregate(Max("pk"))["pk__max"]
     # With the moment the run was made: numbers are given again where a database is made anew.
-    state = (run.pk, run.created_at, newest, sorted(category_keys(run.project)))
+    lists = [sorted(keys(run.project)) for keys in (category_keys, excluded_keys)]
+    state = (run.pk, run.created_at, newest, lists)
     name = f"runs.preview:{hashlib.sha256(repr(state).encode()).hexdigest()}"
     effect: Effect | None = cache.get(name)
     if effect is None:

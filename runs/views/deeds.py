@@ -128,6 +128,13 @@ def _told(published: Published, *, whole: bool) -> str:
             published.locked,
         )
         sentence += " " + words % {"n": published.locked}
+    if published.excluded:
+        words = ngettext(
+            "%(n)d left out, because its term is excluded.",
+            "%(n)d left out, because their terms are excluded.",
+            published.excluded,
+        )
+        sentence += " " + words % {"n": published.excluded}
     # Of what was not chosen nobody asks.
     if whole and published.absent:
         words = ngettext(

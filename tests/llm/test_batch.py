@@ -60,6 +60,20 @@ def test_every_status_on_the_way_is_waited_for(provider):
     assert work(process).completed == 3
 
 
+def test_a_status_of_a_servers_own_is_waited_for_whatever_it_is(provider):
+    process = work(batched(questions(3)))
+    (batch,) = provider.batches.all()
+    long = "waiting for a machine\0 with enough memory to become free"
+    for status, noted in ((long, "waiting for a machine\ufffd with enough memor"), (None, "")):
+        known, batch.status = batch.status, status
+        process = work(process)
+        batch.status = known
+        assert process.status == ProcessStatus.WAITING, process.error
+        assert ProviderBatch.objects.get().provider_status == noted
+    provider.finish_batches()
+    assert work(process).completed == 3
+
+
 def test_polls_come_less_and_less_often(provider, settings):
     settings.LLM_BATCH_POLL_SECONDS = 10
     process = work(batched(questions(1)))

@@ -5,10 +5,12 @@ import time
 import pytest
 
 from projects.access import OPERATOR
-from projects.models import EntryRevision, GlossaryEntry
+from projects.choices import TermStatus
+from projects.models import EntryRevision, GlossaryEntry, Term
 from projects.services.glossary.entries import delete_entry, edit_entry, unlock
 from projects.services.glossary.publishing import Effect
 from projects.services.glossary.undoing import undo_batch
+from projects.services.terms import list_term
 from runs.models import ProvisionalEntry
 from runs.services.comparing import compare, preview
 from runs.services.publishing import publish
@@ -102,6 +104,23 @@ class TestPreview:
         done = publish(run, actor=OPERATOR)
         assert Effect(**{name: getattr(done, name) for name in vars(seen)}) == seen
 
+    def test_a_term_that_people_exclude_after_the_run_is_not_published(self, project):
+        earlier, run = make_run(project), make_run(project)
+        add_entries(earlier, {"There": "Before."})
+        publish(earlier, actor=OPERATOR)
+        add_entries(run, {"Ebb": "Out.", "Flood": "In.", "There": "After."})
+        seen = preview(run)
+        assert (seen.created, seen.updated, seen.excluded) == (2, 1, 0)
+        for text in ("ebb", "There"):
+            list_term(project=project, text=text, status=TermStatus.EXCLUDED, actor=OPERATOR)
+        Term.objects.create(project=project, text="Flood", key="flood", status="auto_excluded")
+        seen = preview(run)
+        assert (seen.created, seen.updated, seen.absent, seen.excluded) == (1, 0, 0, 2)
+        done = publish(run, actor=OPERATOR, terms=["Ebb", "Flood", "There"])
+        assert (done.created, done.updated, done.excluded) == (1, 0, 2)
+        entries = GlossaryEntry.objects.values_list("key", "definition")
+        assert dict(entries) == {"flood": "In.", "there": "Before."}
+
     def test_a_lock_on_what_does_not_differ_holds_nothing(self, project):
         run = make_run(project)
         add_entries(run, {"Ebb": "After."})
@@ -115,7 +134,7 @@ class TestPreview:
         add_entries(run, {"Ebb": "The tide that falls.", "Flood": "The tide that rises."})
         assert preview(run).created == 2
         # Of the run's entries nothing is read again.
-        with django_assert_max_num_queries(2):
+        with django_assert_max_num_queries(3):
             assert preview(run).created == 2
         publish(run, actor=OPERATOR)
         assert (preview(run).created, preview(run).unchanged) == (0, 2)

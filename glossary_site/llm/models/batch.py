@@ -2,10 +2,12 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from glossary_site.jobs.payloads import storable
 from glossary_site.llm.choices import BatchState
 from glossary_site.llm.models.process import LLMProcess
 
 ID_LENGTH = 200
+STATUS_LENGTH = 40
 
 
 class ProviderBatch(models.Model):
@@ -29,7 +31,7 @@ class ProviderBatch(models.Model):
     file_id = models.CharField(_("input file"), max_length=ID_LENGTH, blank=True)
     batch_id = models.CharField(_("batch"), max_length=ID_LENGTH, blank=True)
     # The provider's own words and counts, as of the last look.
-    provider_status = models.CharField(_("provider's status"), max_length=40, blank=True)
+    provider_status = models.CharField(_("provider's status"), max_length=STATUS_LENGTH, blank=True)
     completed = models.PositiveIntegerField(_("answered"), default=0)
     failed = models.PositiveIntegerField(_("failed"), default=0)
     # How often it was asked about, and looked for after a crash.
@@ -62,3 +64,7 @@ class ProviderBatch(models.Model):
 
     def __str__(self) -> str:
         return self.batch_id or f"{self.process_id}#{self.number}"
+
+    def note_status(self, there: object) -> None:
+        """The SDK hands on whatever a server calls it."""
+        self.provider_status = storable(str(there or ""))[:STATUS_LENGTH]

@@ -46,6 +46,8 @@ KIND = "llm.process"
 WORKING = (ProcessStatus.RUNNING, ProcessStatus.CANCELLING)
 # So often it is taken up again although nothing came of it.
 MOST_STALLS = 5
+# What works on processes within its own jobs looks after these itself, and comes first.
+OTHERS_FIRST = timedelta(minutes=10)
 CHUNK = 500
 # What the owner of a process counts.
 PROGRESS = (
@@ -348,14 +350,15 @@ def recover(process_id: UUID) -> LLMProcess:
     where somebody does."""
     with transaction.atomic():
         process = lock(process_id)
-        run = process.run
-        if process.ended or (run is not None and _goes_on(run)):
+        run = _last_attempt(process.run)
+        if process.ended or (run is not None and _is_looked_after(run)):
             return process
         if (
             run is not None
             and run.state == State.CANCELED
             and process.status != ProcessStatus.CANCELLING
         ):
+            # Of a cancelled run this is the reason that somebody gave.
             return cancel(process.pk, actor=audit.SITE, reason=run.error)
         if why := _hopeless(process, run):
             give_up(process, why)
@@ -367,26 +370,38 @@ def recover(process_id: UUID) -> LLMProcess:
 
 
 def _hopeless(process: LLMProcess, run: JobRun | None) -> str:
-    """Why nobody is to take it up again; empty where somebody is."""
+    """Why nobody is to take it up again; empty where somebody is. What ended the run may name files
+    and addresses of the server: that is for operators."""
     with override(process.language):
         if run is not None and run.kind != KIND:
-            why = run.error or run.get_state_display()
-            return _("The job that worked on it has ended: %(why)s") % {"why": why}
+            words = _(
+                "Job %(id)s, which worked on it, has ended. Operators find the details there."
+            )
+            return words % {"id": run.pk}
         if process.stalls >= MOST_STALLS:
-            why = run.error if run is not None else _("its run is gone")
-            words = _("Given up after %(n)s turns without progress: %(why)s")
-            return words % {"n": process.stalls, "why": why}
+            words = _(
+                "Given up after %(n)s turns without progress. Operators find the details in its "
+                "jobs."
+            )
+            return words % {"n": process.stalls}
     return ""
 
 
-def _goes_on(run: JobRun) -> bool:
-    """Whether it, or the attempt that follows it, is still to be heard of."""
-    while run.state not in RUN_ACTIVE:
+def _last_attempt(run: JobRun | None) -> JobRun | None:
+    while run is not None and run.state not in RUN_ACTIVE:
         following = JobRun.objects.filter(retry_of=run).first()
         if following is None:
-            return False
+            break
         run = following
-    return True
+    return run
+
+
+def _is_looked_after(run: JobRun) -> bool:
+    """It is still to be heard of; or a job that does other work, too, has only just ended."""
+    if run.state in RUN_ACTIVE:
+        return True
+    ended = run.finished_at
+    return run.kind != KIND and ended is not None and timezone.now() - ended < OTHERS_FIRST
 
 
 def rescue() -> int:

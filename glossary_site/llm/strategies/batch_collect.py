@@ -60,7 +60,7 @@ def _note(desk: Desk, batch: ProviderBatch, there: Batch | None) -> LLMProcess:
         before = batch.provider_status, batch.completed, batch.failed
         batch.polls += 1
         if there is not None:
-            batch.provider_status = there.status
+            batch.note_status(there.status)
             if there.request_counts is not None:
                 batch.completed = max(0, there.request_counts.completed)
                 batch.failed = max(0, there.request_counts.failed)

@@ -209,7 +209,7 @@ def _opened(desk: Desk, batch: ProviderBatch, there: Batch) -> None:
     with desk.session.atomic():
         process = processes.lock_own(desk.process_id, desk.session)
         batch.state, batch.batch_id = BatchState.OPEN, there.id
-        batch.provider_status = there.status
+        batch.note_status(there.status)
         batch.save(update_fields=["state", "batch_id", "provider_status"])
         desk.rows().in_flight().filter(batch_job_id__isnull=True).update(
             batch_job_id=there.id, updated_at=timezone.now()

@@ -53,6 +53,7 @@ def add_entry(
             "related": related,
         }
     )
+    _check_number(fields)
     lock_project(project)
     check_category(project, category)
     entry = GlossaryEntry(project=project)
@@ -78,13 +79,14 @@ def edit_entry(*, entry: GlossaryEntry, actor: Actor, version: int, **fields: An
     check_version(row, version)
     before = snapshot(row)
     changed = {name: value for name, value in fields.items() if getattr(row, name) != value}
+    _check_number(changed, there=row)
     if "category" in changed:
         check_category(row.project, changed["category"])
     if "term" in changed:
         _rename(row, changed, aliases_given="aliases" in fields)
     _apply(row, changed)
     # Names that only repeat the term go, however the two came together.
-    row.aliases = _names_but(row.term, row.aliases)
+    row.aliases = [name for name in dict.fromkeys(row.aliases) if name != row.term]
     row.locked = _in_order({*row.locked, *(changed.keys() - {"needs_review"})})
     if not differs(before, row):
         return row
@@ -189,13 +191,19 @@ def _names_but(term: str, names: Iterable[str]) -> list[str]:
     names of their own: people look for both."""
     kept = dict.fromkeys(clean_term(name) for name in names)
     kept.pop(term, None)
-    if len(kept) > MOST_NAMES:
-        raise Refusal(
-            "too_many_names",
-            _("At most %(most)s names are possible here.") % {"most": MOST_NAMES},
-            status=400,
-        )
     return list(kept)
+
+
+def _check_number(fields: dict[str, Any], *, there: GlossaryEntry | None = None) -> None:
+    """Of the names that a person gives. A run may have found more: those can be kept."""
+    for field in ("aliases", "related"):
+        found = len(getattr(there, field)) if there is not None else 0
+        if len(fields.get(field, ())) > max(MOST_NAMES, found):
+            raise Refusal(
+                "too_many_names",
+                _("At most %(most)s names are possible here.") % {"most": MOST_NAMES},
+                status=400,
+            )
 
 
 def _in_order(names: Iterable[str]) -> list[str]:

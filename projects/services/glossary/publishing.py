@@ -22,6 +22,7 @@ from projects.services.glossary.rows import (
     tell,
 )
 from projects.services.locking import lock_project
+from projects.services.terms.lists import excluded_keys
 from projects.terms.keys import key_of
 from projects.terms.readings import index_letter
 from projects.terms.signs import visible
@@ -45,6 +46,8 @@ class Effect:
     locked: int
     # From earlier runs, and not in this one: they stay.
     absent: int
+    # Not published, because people have excluded their terms; what is in the glossary stays.
+    excluded: int
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,7 @@ class _Plan:
     unchanged: int = 0
     held: int = 0
     absent: int = 0
+    excluded: int = 0
 
     def effect(self) -> dict[str, int]:
         return {
@@ -69,6 +73,7 @@ class _Plan:
             "unchanged": self.unchanged,
             "locked": self.held,
             "absent": self.absent,
+            "excluded": self.excluded,
         }
 
 
@@ -104,6 +109,7 @@ def _planned(
 ) -> _Plan:
     known = {entry.key: entry for entry in GlossaryEntry.objects.filter(project=project)}
     renamed = _old_names(known.values())
+    excluded = excluded_keys(project)
     news: dict[str, EntryData] = {}
     for data in entries:
         news.setdefault(data.key, data)
@@ -111,6 +117,11 @@ def _planned(
     seen: set[int] = set()
     for key, data in news.items():
         entry = known.get(key)
+        if key in excluded:
+            plan.excluded += 1
+            if entry is not None:
+                seen.add(entry.pk)
+            continue
         if entry is None and key in renamed:
             entry = renamed[key]
             if entry.key in news or entry.pk in seen:

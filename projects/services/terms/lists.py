@@ -17,7 +17,7 @@ class Lists:
 
     # Key → spelling: the required terms, and those added by hand, which are looked for as well.
     required: Mapping[str, str]
-    # By people. What an extraction left out by itself, the next one judges anew.
+    # As `excluded_keys` says.
     excluded: frozenset[str]
     # Key → what somebody chose or noted.
     categories: Mapping[str, str]
@@ -38,6 +38,12 @@ def touched_terms(project: Project) -> TermQuerySet:
         | ~Q(chosen=[])
     )
     return Term.objects.filter(said, project=project)
+
+
+def excluded_keys(project: Project) -> frozenset[str]:
+    """By people. What an extraction left out by itself, the next one judges anew."""
+    rows = Term.objects.filter(project=project, status=TermStatus.EXCLUDED)
+    return frozenset(rows.values_list("key", flat=True))
 
 
 def term_lists(project: Project) -> Lists:

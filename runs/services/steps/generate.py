@@ -12,7 +12,7 @@ from projects.services.locking import lock_project
 from runs.models import ProvisionalEntry
 from runs.pipeline import generate as pipeline
 from runs.pipeline.data import Entry, Failure, Term
-from runs.services.asking import answered, failures_of, finishing, no_answers, take_in
+from runs.services.asking import NoAnswers, answered, failures_of, finishing, take_in
 from runs.services.rows import entry_row
 from runs.services.terms import snapshot_terms
 from runs.services.work import Work
@@ -68,7 +68,7 @@ def generate(work: Work) -> None:
         count = work.run.provisional.count()
         if not count:
             mine = work.run.failures.filter(step=work.step.step)
-            raise no_answers(mine.values_list("error", flat=True).first() or "")
+            raise NoAnswers(mine.values_list("error", flat=True).first() or "")
         written = ngettext("%(n)s definition.", "%(n)s definitions.", count) % {"n": count}
         work.progress(len(terms), len(terms), lines=[work.line(written)])
 

@@ -16,6 +16,7 @@ from projects.services.glossary import (
     undo_batch,
     unlock,
 )
+from projects.services.glossary.entries import MOST_NAMES
 from tests.projects.glossary.scene import data, edit, entry, last, publish, told
 
 
@@ -82,6 +83,19 @@ class TestEntries:
         assert (row.supported, row.needs_review) == (True, False)
         revision = last(row)
         assert (revision.number, revision.before["definition"]) == (2, "What quay is.")
+
+    def test_more_names_than_a_person_may_give_stay(self, project, editor):
+        found = [f"wharf {n}" for n in range(MOST_NAMES + 1)]
+        publish(project, data("quay", aliases=found, related=found))
+        row = edit(entry(project, "quay"), editor, definition="Mine.", aliases=found, related=found)
+        assert (row.definition, row.aliases, row.locked) == ("Mine.", found, ["definition"])
+        row = edit(row, editor, term="pier")
+        assert row.aliases == ["quay", *found]
+        row = edit(row, editor, term="wharf 0", aliases=found)
+        assert row.aliases == found[1:]
+        with pytest.raises(Refusal) as raised:
+            edit(row, editor, related=[*found, "mole"])
+        assert raised.value.code == "too_many_names"
 
     def test_no_change_is_no_revision(self, project, editor):
         publish(project, data("quay"))

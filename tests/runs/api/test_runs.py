@@ -8,7 +8,9 @@ from django.utils import timezone
 from glossary_site.jobs.choices import State
 from glossary_site.jobs.models import JobRun
 from projects.access import OPERATOR
+from projects.choices import TermStatus
 from projects.models import GlossaryEntry
+from projects.services.terms import list_term
 from projects.terms.keys import key_of
 from runs.choices import Scope, Status, Step
 from runs.models import Run, RunFailure, RunLog, RunStep
@@ -208,6 +210,13 @@ class TestPublishing:
         assert (told["updated"], told["unchanged"], told["locked"]) == (0, 0, 0)
         assert client.get(f"{runs}/{run.pk}").json()["published_at"] is not None
         assert client.post(f"{runs}/{run.pk}/publish").json()["unchanged"] == told["created"]
+
+    def test_what_people_have_excluded_is_left_out(self, client, runs, harbour):
+        run = made(harbour)
+        list_term(project=harbour, text="quay", status=TermStatus.EXCLUDED, actor=OPERATOR)
+        told = client.post(f"{runs}/{run.pk}/publish").json()
+        assert (told["created"], told["excluded"]) == (1, 1)
+        assert GlossaryEntry.objects.get().key == "berth"
 
     def test_what_was_taken_back_is_not_published(self, client, runs, harbour):
         run = made(harbour)

@@ -82,6 +82,22 @@ class TestQueue:
         processes.rescue()
         assert LLMProcess.objects.active().exists()
 
+    def test_a_run_whose_worker_died_for_the_last_time_goes_on_with_its_questions(
+        self, harbour, model
+    ):
+        """The queue comes by before the safety net of the runs does."""
+        run_to_end(harbour, "extract")
+        model.faults.add("unavailable")
+        run = start_run(harbour, "generate")
+        perform_job(jobs_of(run).get())
+        send(jobs_of(run).active().get())
+        lose_job(run)
+        model.faults.clear()
+        processes.rescue()
+        assert settle() == 1
+        run = work_on(run)
+        assert (run.status, run.error_message) == (Status.COMPLETED, "")
+
     def test_a_batch_is_not_sent_for_a_run_that_was_stopped_while_it_asked(
         self, harbour, model, settings, monkeypatch
     ):

@@ -10,6 +10,7 @@ from django.utils import timezone
 
 from glossary_site.jobs.errors import Stop
 from glossary_site.jobs.models import JobRun
+from glossary_site.llm.models import LLMProcess
 from projects.access import OPERATOR
 from projects.models import Project
 from projects.terms.keys import key_of
@@ -177,6 +178,27 @@ class TestGoingOn:
         # All others were paid for once.
         again = batched(start_run(harbour, "generate"), model)
         assert (again.failure_count, again.requests - again.served) == (0, 1)
+
+    @pytest.mark.parametrize("strategy", ["sync", "batch"])
+    def test_nor_are_those_of_a_step_that_failed_because_all_were_no_use(
+        self, harbour, model, settings, strategy
+    ):
+        run_to_end(harbour, "extract")
+        settings.LLM = {**settings.LLM, "strategy": strategy}
+        known = model.model._script
+        model.script(lambda body: {"entries": []})
+        run = batched(start_run(harbour, "generate"), model)
+        assert run.status == Status.FAILED
+        assert run.error_message.startswith("The language model answered nothing: ")
+        assert run.failure_count == run.failures.count() > 0
+        settle()
+        run.refresh_from_db()
+        process = LLMProcess.objects.latest("created_at")
+        assert run.requests == process.completed > 0
+        assert run.steps.get(step="generate").process_id is None
+        model.script(known)
+        again = batched(resume(run, actor=OPERATOR), model)
+        assert (again.status, again.error_message, again.served) == (Status.COMPLETED, "", 0)
 
     def test_nor_one_that_refines_nothing(self, harbour, model):
         run_to_end(harbour, "extract")

@@ -9,7 +9,10 @@ from django.urls import reverse
 from django.utils import timezone
 
 from glossary_site.llm.models import LLMProcess
+from projects.access import OPERATOR
+from projects.choices import TermStatus
 from projects.models import GlossaryEntry
+from projects.services.terms import list_term
 from runs.choices import Status
 from runs.models import ProvisionalEntry, RefinedEntry, Run
 from runs.templatetags.run_state import cost
@@ -367,6 +370,23 @@ class TestDeeds:
         assert "run-undo" not in page.text
         again = self.post(editing, "run-undo", tide_project.pk, run.pk)
         assert "Nothing of this run is published." in again.text
+
+    def test_what_people_exclude_after_the_run_is_left_out_and_told(self, editing, tide_project):
+        run = make_run(tide_project)
+        add_entries(run, {"Ebb": "Out.", "Quay": "A wall."})
+        excluded = {"project": tide_project, "status": TermStatus.EXCLUDED, "actor": OPERATOR}
+        list_term(text="ebb", **excluded)
+        page = words_of(run_page(editing, run).text)
+        assert "1 new" in page
+        assert "1 entry is left out, because its term is excluded." in page
+        page = self.post(editing, "run-publish", tide_project.pk, run.pk)
+        assert "1 left out, because its term is excluded." in page.text
+        assert tide_project.entries.get().term == "Quay"
+        tide_project.entries.all().delete()
+        list_term(text="quay", **excluded)
+        page = words_of(run_page(editing, run).text)
+        assert "2 entries are left out, because their terms are excluded." in page
+        assert "The glossary says the same already." not in page
 
     def test_publish_those_with_a_definition(self, editing, tide_project):
         run = make_run(tide_project)
