@@ -85,11 +85,8 @@
     const on = (selector) => event.target.closest(selector);
     let button;
     if ((button = on("[data-theme-toggle]"))) nextTheme(button);
-    else if ((button = on("[data-dismiss]"))) {
-      const list = button.closest(".messages");
-      button.closest(".message").remove();
-      if (list && !list.querySelector(".message")) list.hidden = true;
-    } else if ((button = on("[data-copy]"))) copy(button);
+    else if ((button = on("[data-dismiss]"))) button.closest(".message").remove();
+    else if ((button = on("[data-copy]"))) copy(button);
     else if (on("[data-shortcuts-open]")) openShortcuts();
     // A click outside closes an open menu or confirmation.
     for (const details of document.querySelectorAll("details:is(.menu, .confirm)[open]")) {
