@@ -316,7 +316,12 @@
   reveal(document);
   // A refused form: begin where the first mistake is.
   document.querySelector("main [aria-invalid=true]")?.focus();
-  // On a phone the tabs scroll sideways: the current one must be in sight.
-  document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  // On a phone the tabs scroll sideways: the current one must be in sight. The page itself stays where
+  // it was opened, which may be further down.
+  for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
+    const [bar, here] = [tab.parentElement, tab.getBoundingClientRect()];
+    const { left, width } = bar.getBoundingClientRect();
+    bar.scrollLeft += here.left + here.width / 2 - left - width / 2;
+  }
   setInterval(() => refreshTimes(document), 30_000);
 })();
