@@ -35,8 +35,8 @@ class Step(TextChoices):
 
 
 class Scope(TextChoices):
-    FULL = "full", _("Everything, from the documents on")
-    FROM_TERMS = "from_terms", _("From the present terms on")
+    FULL = "full", _("Everything, from the documents")
+    FROM_TERMS = "from_terms", _("From the present terms")
     PROVISIONAL_TO_REFINED = "provisional_to_refined", _("Review and refine")
     EXTRACT = "extract", _("Only find terms")
     GENERATE = "generate", _("Only write definitions")

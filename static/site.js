@@ -85,11 +85,8 @@
     const on = (selector) => event.target.closest(selector);
     let button;
     if ((button = on("[data-theme-toggle]"))) nextTheme(button);
-    else if ((button = on("[data-dismiss]"))) {
-      const list = button.closest(".messages");
-      button.closest(".message").remove();
-      if (list && !list.querySelector(".message")) list.hidden = true;
-    } else if ((button = on("[data-copy]"))) copy(button);
+    else if ((button = on("[data-dismiss]"))) button.closest(".message").remove();
+    else if ((button = on("[data-copy]"))) copy(button);
     else if (on("[data-shortcuts-open]")) openShortcuts();
     // A click outside closes an open menu or confirmation.
     for (const details of document.querySelectorAll("details:is(.menu, .confirm)[open]")) {
@@ -319,7 +316,12 @@
   reveal(document);
   // A refused form: begin where the first mistake is.
   document.querySelector("main [aria-invalid=true]")?.focus();
-  // On a phone the tabs scroll sideways: the current one must be in sight.
-  document.querySelector(".tabs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+  // On a phone the tabs scroll sideways: the current one must be in sight. The page itself stays where
+  // it was opened, which may be further down.
+  for (const tab of document.querySelectorAll(".tabs [aria-current]")) {
+    const [bar, here] = [tab.parentElement, tab.getBoundingClientRect()];
+    const { left, width } = bar.getBoundingClientRect();
+    bar.scrollLeft += here.left + here.width / 2 - left - width / 2;
+  }
   setInterval(() => refreshTimes(document), 30_000);
 })();

@@ -11,6 +11,11 @@
     if (button?.name && event.detail.elt.id === "chosen") event.detail.parameters.set(button.name, button.value);
   });
 
+  // The second half of a double click would meet the row that has moved up.
+  document.addEventListener("click", (event) => {
+    if (event.detail > 1 && event.target.closest("#results button[name=only]")) event.preventDefault();
+  });
+
   let place = -1;
   document.addEventListener("htmx:beforeSwap", (event) => {
     if (event.detail.target.id !== "results") return;

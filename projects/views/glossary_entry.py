@@ -18,6 +18,7 @@ from glossary_site.errors import Refusal
 from glossary_site.pages import Column, Listing, render_page
 from projects.access import Action, project_for
 from projects.categories import categories_of
+from projects.choices import Change
 from projects.forms_glossary import EntryForm, initial_of
 from projects.languages import language_of
 from projects.models import Document, EntryRevision, GlossaryEntry, Project, Term
@@ -77,6 +78,7 @@ def entry(request: HttpRequest, project_id: int, entry_id: int) -> HttpResponse:
         "definition": linked(entry),
         "related": _names(project, entry),
         "evidence": _evidence(project, entry),
+        "rewritten": _rewritten(entry),
         "locks": [(name, FIELD_NAMES[name]) for name in entry.locked if name in FIELD_NAMES],
         "revisions": rows_of(revisions[:REVISIONS], labels),
         "revision_count": revisions.count(),
@@ -98,6 +100,16 @@ def _evidence(project: Project, entry: GlossaryEntry) -> list[Evidence]:
     ids = [piece.get("document_id") for piece in entry.evidence]
     documents = project.documents.listed().in_bulk([pk for pk in ids if pk is not None])
     return [_piece(piece, documents.get(piece.get("document_id"))) for piece in entry.evidence]
+
+
+def _rewritten(entry: GlossaryEntry) -> EntryRevision | None:
+    """Where a person wrote these words, and the quotes were found for others. Whoever had the very
+    words first counts: an undo, or typing them again, makes them nobody else's."""
+    if not entry.evidence:
+        return None
+    said = entry.revisions.filter(after__definition=entry.definition)
+    first = said.select_related("author").order_by("pk").first()
+    return first if first and first.change in (Change.CREATED, Change.EDITED) else None
 
 
 def _piece(piece: dict[str, Any], document: Document | None) -> Evidence:

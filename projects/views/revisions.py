@@ -13,6 +13,7 @@ from django.utils.translation import pgettext_lazy
 from projects.models import EntryRevision, GlossaryEntry, Project
 from projects.rendering.diff import ADDED, REMOVED, SAME
 from projects.rendering.words import Span, word_diff
+from projects.services.glossary import can_undo
 
 # Of a publication the history names this many entries.
 FEW = 8
@@ -106,7 +107,7 @@ def _row(revision: EntryRevision, labels: dict[str, Any]) -> Row:
         evidence=len(after.get("evidence", [])) - len(before.get("evidence", [])),
         unlocked=[FIELD_NAMES[name] for name in lost if after and name in FIELD_NAMES],
         reviewed=bool(before.get("needs_review") and after and not after.get("needs_review")),
-        can_undo=revision.undone_by_id is None,
+        can_undo=can_undo(revision),
     )
 
 

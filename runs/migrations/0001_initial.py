@@ -33,7 +33,7 @@ class Migration(migrations.Migration):
             name='Run',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('scope', models.CharField(choices=[('full', 'Everything, from the documents on'), ('from_terms', 'From the present terms on'), ('provisional_to_refined', 'Review and refine'), ('extract', 'Only find terms'), ('generate', 'Only write definitions'), ('review', 'Only review'), ('refine', 'Only refine')], max_length=22, verbose_name='scope')),
+                ('scope', models.CharField(choices=[('full', 'Everything, from the documents'), ('from_terms', 'From the present terms'), ('provisional_to_refined', 'Review and refine'), ('extract', 'Only find terms'), ('generate', 'Only write definitions'), ('review', 'Only review'), ('refine', 'Only refine')], max_length=22, verbose_name='scope')),
                 ('status', models.CharField(choices=[('pending', 'Waiting'), ('running', 'Running'), ('completed', 'Completed'), ('cancelled', 'Cancelled'), ('failed', 'Failed')], default='pending', max_length=9, verbose_name='status')),
                 ('options', models.JSONField(blank=True, default=dict, verbose_name='options')),
                 ('triggered_by', models.CharField(default='api', max_length=30, verbose_name='started by')),

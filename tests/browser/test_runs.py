@@ -43,7 +43,12 @@ def test_from_documents_to_published_entries_and_back(visit, olive, project):
 
     page.get_by_label("Filter the log").fill("complete")
     expect(page.locator(".log-line")).to_have_count(1)
+    desk = page.viewport_size
+    page.set_viewport_size({"width": 375, "height": 812})
     page.get_by_role("link", name=re.compile("^Refined")).click()
+    # On a telephone, too, one sees at once what one has asked for.
+    expect(page.locator("table.entries")).to_be_in_viewport()
+    page.set_viewport_size(desk)
     pilot_boat = page.locator("tr", has=page.locator("td.entry-term strong", has_text="pilot boat"))
     expect(pilot_boat).to_contain_text("a small vessel that brings a pilot")
     # Without a mouse: to an entry, its quotes, and the wish to publish it.

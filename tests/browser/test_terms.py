@@ -112,6 +112,43 @@ def test_shift_chooses_all_between_and_a_new_term_leaves_them_chosen(
     expect(page.get_by_text("also berth, tide")).to_be_visible()
 
 
+def test_nothing_moves_under_the_pointer(visit, olive, terms):
+    page = visit(olive)
+    page.goto(terms)
+    wait_until_keys_work(page)
+    pilot = page.get_by_role("link", name="pilot")
+    before = pilot.bounding_box()
+    page.get_by_label("Select tide").check()
+    expect(page.locator("[data-chosen-bar]")).to_be_in_viewport()
+    assert pilot.bounding_box() == before
+    page.get_by_label("Select tide").uncheck()
+    # The second half of a double click would meet the row that has moved up.
+    page.get_by_role("button", name="Exclude berth").dblclick()
+    expect(said(page)).to_contain_text("“berth” is excluded.")
+    expect(said(page)).to_be_in_viewport()
+    assert pilot.bounding_box() == before
+    page.wait_for_load_state("networkidle")
+    expect(rows(page)).to_have_text([text for text in TEXTS if text != "berth"])
+
+
+def test_far_down_in_a_list_one_stays_there(visit, site, olive, project, terms):
+    many = [f"buoy {letter}{other}" for letter in "abcdef" for other in "klmnop"]
+    extract(site, project, many)
+    page = visit(olive)
+    page.goto(terms)
+    wait_until_live(page)
+    link = page.get_by_role("link", name="buoy dk")
+    page.get_by_role("button", name="Exclude buoy dl").scroll_into_view_if_needed()
+    before = link.bounding_box()
+    page.get_by_role("button", name="Exclude buoy dl").click()
+    expect(said(page)).to_contain_text("is excluded.")
+    assert link.bounding_box() == before
+    # What a run finds meanwhile does not move it either.
+    extract(site, project, [*many, "zenith"])
+    expect(page.locator("#show-all .count")).to_have_text("37")
+    assert link.bounding_box() == before
+
+
 def test_a_category_for_several_by_keys_and_back_again(visit, olive, terms):
     page = visit(olive)
     press = page.keyboard.press

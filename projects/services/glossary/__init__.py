@@ -9,12 +9,13 @@ from projects.services.glossary.entries import (
     unlock,
 )
 from projects.services.glossary.publishing import Published, publish_entries
-from projects.services.glossary.undoing import undo, undo_batch
+from projects.services.glossary.undoing import can_undo, undo, undo_batch
 
 __all__ = [
     "EntryData",
     "Published",
     "add_entry",
+    "can_undo",
     "clear_category",
     "delete_entry",
     "edit_entry",

@@ -50,6 +50,17 @@ def undo(*, revision: EntryRevision, actor: Actor) -> GlossaryEntry | None:
     return taken_back.entry
 
 
+def can_undo(revision: EntryRevision) -> bool:
+    """Whether to offer it; only trying tells for certain. Reads the revision's entry."""
+    if revision.undone_by_id is not None:
+        return False
+    if revision.after is None:
+        return True
+    if revision.entry is None:
+        return False
+    return not _is_overtaken(revision.before, revision.after, snapshot(revision.entry))
+
+
 @transaction.atomic
 def undo_batch(*, project: Project, batch: UUID, actor: Actor) -> int:
     """Take back everything that was published, or undone, in one go; returns how many entries.
@@ -93,20 +104,28 @@ def _without(revision: EntryRevision, keys: dict[str, GlossaryEntry]) -> Written
     if entry is None:
         return Refusal("entry_gone", _("This entry was deleted meanwhile."))
     now = snapshot(entry)
-    if before is None:
-        if any(now[name] != after[name] for name in OPPOSING):
-            return _changed_since(entry)
-        return Written(now, None)
-    changed = [name for name in SAVED if before[name] != after[name] and name != "locked"]
-    opposing = [name for name in changed if name in OPPOSING] or changed
-    if any(now[name] != after[name] for name in opposing):
+    if _is_overtaken(before, after, now):
         return _changed_since(entry)
+    if before is None:
+        return Written(now, None)
+    changed = _changed(before, after)
     if before["key"] != now["key"] and before["key"] in keys and "key" in changed:
         return entry_exists(keys[before["key"]])
     for name in changed:
         setattr(entry, name, before[name])
     entry.locked = _locks(before, after, now)
     return Written(now, entry)
+
+
+def _changed(before: Snapshot, after: Snapshot) -> list[str]:
+    return [name for name in SAVED if before[name] != after[name] and name != "locked"]
+
+
+def _is_overtaken(before: Snapshot | None, after: Snapshot, now: Snapshot) -> bool:
+    """Whether what was changed then was changed again since."""
+    changed = OPPOSING if before is None else _changed(before, after)
+    opposing = [name for name in changed if name in OPPOSING] or changed
+    return any(now[name] != after[name] for name in opposing)
 
 
 def _locks(before: Snapshot, after: Snapshot, now: Snapshot) -> list[str]:

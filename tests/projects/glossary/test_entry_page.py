@@ -7,7 +7,7 @@ from django.urls import reverse
 
 from projects.models import EntryRevision, GlossaryEntry
 from projects.services.documents import delete_documents
-from projects.services.glossary import edit_entry
+from projects.services.glossary import edit_entry, undo
 from tests import factories
 from tests.projects.glossary.visiting import PART, data, page, post, publish
 
@@ -109,6 +109,18 @@ class TestEntry:
         entry = publish(project, owner, data("line", evidence=[quote]))["line"]
         factories.make_document(project, document.path, "# Handbook\n\nNew.\n")
         assert "the document has changed since" in self.shown(reading, entry)
+
+    def test_whose_words_the_quotes_are_not_for(self, reading, project, owner, document):
+        quote = quote_of(document, 3, "A line holds.")
+        entry = publish(project, owner, data("line", "As found.", evidence=[quote]))["line"]
+        sentence = f"{owner} wrote this definition; the passages were found for another one."
+        assert sentence not in self.shown(reading, entry)
+        entry = edit_entry(entry=entry, actor=owner, version=entry.version, definition="By hand.")
+        html = self.shown(reading, entry)
+        assert sentence in html
+        assert "A line holds.</blockquote>" in html
+        undo(revision=entry.revisions.first(), actor=owner)
+        assert sentence not in self.shown(reading, entry)
 
     def test_a_document_that_is_gone_has_no_link(self, reading, project, owner, document):
         quote = quote_of(document, 3, "A line holds.")

@@ -33,7 +33,10 @@ class TestHistory:
         entry = entries["pilot"]
         edit_entry(entry=entry, actor=editor, version=1, definition="One.")
         edit_entry(entry=entry, actor=editor, version=2, definition="Two.")
-        first = entry.revisions.get(number=2)
+        first, second = entry.revisions.get(number=2), entry.revisions.get(number=3)
+        html = page(editing, "glossary-entry", project.pk, entry.pk)
+        assert f'id="undo-{second.pk}"' in html
+        assert f'id="undo-{first.pk}"' not in html
         assert "changed again since" in post(editing, "revision-undo", project.pk, first.pk)
         entry.refresh_from_db()
         assert entry.definition == "Two."

@@ -201,7 +201,7 @@ class TestOneClick:
         answer = editing.post(url, {"only": f"{terms['pilot'].pk}:excluded"}, headers=PART)
         html = answer.content.decode()
         assert html.startswith('<div id="results"')
-        assert 'id="messages" hx-swap-oob="true"' in html
+        assert 'id="messages" role="status" hx-swap-oob="innerHTML"' in html
         assert "“pilot” is excluded." in html
         assert undo_token(html)
         assert named(html) == []

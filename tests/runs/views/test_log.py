@@ -35,6 +35,13 @@ class TestLog:
         assert messages(q="潮流") == ["潮流: no answer."]
         assert messages(level="nonsense", step="nonsense") == messages()
 
+    def test_how_far_it_is_stands_there_once(self, reading, tide_project):
+        run = make_run(tide_project)
+        add_lines(run, "潮流: 98%", progress_current=364, progress_total=369)
+        page = run_page(reading, run, tab="log").text
+        assert "潮流: 98%" in page
+        assert "364" not in page
+
     def test_a_late_viewer_sees_the_last_lines_and_a_way_to_the_first(
         self, reading, tide_project, monkeypatch
     ):

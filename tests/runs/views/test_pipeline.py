@@ -238,7 +238,7 @@ class TestElsewhere:
         ending.cancel(run, actor=editor)
         told = [news_of(event) for event in Event.objects.order_by("pk")[before:]]
         assert [words_of(item.sentence).replace(" .", ".").strip() for item in told] == [
-            f"edda started a run: Everything, from the documents on ( Run {run.pk} ).",
+            f"edda started a run: Everything, from the documents ( Run {run.pk} ).",
             f"Run {run.pk} is complete.",
             f"Run {run.pk} is complete, with 2 failures.",
             f"Run {run.pk} failed: No &lt;answer&gt;.",

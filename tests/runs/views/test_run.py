@@ -333,7 +333,7 @@ class TestDeeds:
         add_failure(run, "Keel")
         page = run_page(reading, run, tab="log").text
         assert "The run is complete, with 1 failure." in page
-        there = f'href="{run.get_absolute_url()}?tab=failures">'
+        there = f'href="{run.get_absolute_url()}?tab=failures#made">'
         assert f"{there}See what failed" in page
         listed = reading.get(reverse("project-runs", args=[tide_project.pk])).text
         assert f"{there}1</a>" in listed

@@ -38,7 +38,7 @@ class TestHistory:
         add_term(run, "Water", excluded_because="common_noun")
         text = words_of(runs_page(reading, tide_project).text)
         for piece in (
-            f"#{run.pk} Everything, from the documents on",
+            f"#{run.pk} Everything, from the documents",
             "Completed with 3 failures",
             "1 min",
             "1,234",
