@@ -39,6 +39,8 @@ class Progress:
     left: timedelta | None
     # A model was asked and has long said nothing.
     is_waiting: bool
+    # The questions are in a batch, which may take a day.
+    in_batch: bool
     now: datetime
 
     @property
@@ -73,15 +75,11 @@ def progress_of(run: Run, now: datetime) -> Progress:
     rows = list(run.steps.order_by("order"))
     in_step = _left_in_step(run, rows, now)
     left = _left(run, rows, in_step)
-    return Progress(run, _lines(run, rows), in_step, left, _is_waiting(run, now), now)
-
-
-def _is_waiting(run: Run, now: datetime) -> bool:
-    if run.status != Status.RUNNING or run.progress_at is None or now - run.progress_at < LONG:
-        return False
-    # A batch may take a day, and says so.
-    asked = _asked(run)
-    return asked is not None and asked.strategy == Strategy.SYNC
+    asked = _asked(run) if run.status == Status.RUNNING else None
+    in_batch = asked is not None and asked.strategy == Strategy.BATCH
+    is_silent = run.progress_at is not None and now - run.progress_at >= LONG
+    is_waiting = asked is not None and not in_batch and is_silent
+    return Progress(run, _lines(run, rows), in_step, left, is_waiting, in_batch, now)
 
 
 def _lines(run: Run, rows: list[RunStep]) -> list[StepLine]:

@@ -208,6 +208,7 @@ class TestRun:
         overview = reading.get(reverse("project", args=[tide_project.pk]))
         for page in (run_page(reading, run).text, overview.text):
             assert ("No answer for a while" in page) == told
+            assert ("The questions are put in a batch" in page) == (strategy == "batch")
             # Nobody knows then how long it takes.
             assert ("left in this step" in page) == (not told)
 
