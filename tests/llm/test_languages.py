@@ -114,4 +114,4 @@ def test_a_cancellation_and_a_process_that_is_given_up(provider, superuser):
     process = in_japanese(questions(1))
     LLMProcess.objects.filter(pk=process.pk).update(run=None, stalls=5)
     processes.recover(process.pk)
-    assert reloaded(process).error.startswith("5回続けて進展がなかったため打ち切りました：")
+    assert reloaded(process).error.startswith("5回続けて進展がなかったため打ち切りました。")
